@@ -121,7 +121,7 @@ static void look_for_highlights(run_observer *w, int step, double t, const perp_
         if (c->phi < w->seen.deepest.size) {
             w->seen.deepest = (contact_highlight){c->phi, c->a, c->b, t};
         }
-        if (info->contacts[i].fn > w->seen.largest.size) {
+        if (info->contacts[i].fn > w->seen.largest.size && !perp_contact_is_support(c)) {
             w->seen.largest = (contact_highlight){info->contacts[i].fn, c->a, c->b, t};
         }
     }

@@ -66,6 +66,7 @@ typedef struct perp_contact {
     perp_vec3 normal, t, o;     /* world; o = 0 in the plane */
     perp_vec3 point_a, point_b; /* witnesses, world */
     double friction;            /* mu >= 0 */
+    double load;                /* N: of a support the normal force, which is given */
     int direction_count;        /* dimensions of the friction force: 2 (planar 1), fewer where a pair restricts it: what
                                    its `friction_directions` span on the tangent plane */
     perp_vec3 directions[2];    /* orthonormal, in the tangent plane; (t, o) unless restricted */
@@ -73,6 +74,20 @@ typedef struct perp_contact {
     int pair; /* of the scene's pairs, -1: none */
     bool tie; /* another normal would be as good */
 } perp_contact;
+
+/* A planar body rests on the plane of its scene (perp_support in scene.h): a and b are both that body, the normal is
+ * e_z, out of the plane, t = e_x, o = e_y, phi = 0, and both witnesses are the point of the body that rests there. The
+ * force on b is that of the plane on the body. Such contacts stand before the others of their body. */
+static inline bool perp_contact_is_support(const perp_contact *contact)
+{
+    return perp_feature_kind_of(contact->feature_b) == PERP_FEATURE_SUPPORT;
+}
+
+/* Tangents of a contact, and numbers in its ft and slip. */
+static inline int perp_contact_tangents(const perp_contact *contact, bool planar)
+{
+    return planar && !perp_contact_is_support(contact) ? 1 : 2;
+}
 
 /* The same shapes and features of the same bodies: one contact, at whatever states. */
 static inline bool perp_contact_same(const perp_contact *x, const perp_contact *y)
@@ -94,7 +109,7 @@ static inline bool perp_contact_same(const perp_contact *x, const perp_contact *
 typedef struct perp_contact_set {
     int count;
     const perp_contact *contacts;
-    int rows;               /* 3, planar 2 */
+    int rows;               /* 3, planar 2, or 3 where bodies have a support */
     const int *dof_start;   /* count + 1 */
     const int *dofs;        /* dof_start[count] */
     const double *jacobian; /* rows * dof_start[count] */
@@ -134,7 +149,7 @@ PERP_API void perp_contact_add_force(const perp_contact_set *set, const double *
  * f face, s side, r rim, u surface) and number. Corner k of a polygon is the k-th of the scene's list, edge k the
  * one from there to the next, whatever convex parts a concave one is cut into; numbers from the number of corners on
  * are cuts, which are listed only where a body is so deep inside that there is no other way out. No two contacts of a
- * set between the same bodies have the same. 64 bytes are enough. */
+ * set between the same bodies have the same. A point that a body rests on is "support.3". 64 bytes are enough. */
 PERP_API void perp_contact_feature_text(const perp_contact *contact, char *text, size_t size);
 
 /* Curvature of the gap over the tangent plane, for patch models: at the offset u t + w o from the contact the surfaces

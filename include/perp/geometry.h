@@ -34,6 +34,7 @@ typedef enum perp_feature_kind {
     PERP_FEATURE_RIM,     /* end circle of a cylinder, mouth of a hole: 16 * end + place; 32 + end: the point of a
                            * cylinder's rim that runs around it as the other shape moves */
     PERP_FEATURE_SURFACE, /* of an ellipsoid, plane, halfplane or bore */
+    PERP_FEATURE_SUPPORT, /* a point that a planar body rests on; of no shape */
     PERP_FEATURE_KIND_COUNT
 } perp_feature_kind;
 

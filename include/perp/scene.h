@@ -143,6 +143,30 @@ typedef enum perp_body_kind {
     PERP_BODY_DRIVEN /* its pose is a given function of time */
 } perp_body_kind;
 
+/* How a planar body rests on the plane of its scene, which is seen from above: the load on it is given, and friction
+ * with that plane follows from it. */
+typedef enum perp_support_model {
+    PERP_SUPPORT_POINTS,   /* friction at every point of the support */
+    PERP_SUPPORT_ELLIPSOID /* one friction force and moment, bounded by an ellipsoid */
+} perp_support_model;
+
+typedef struct perp_support_point {
+    double x, y;  /* m, body frame */
+    double share; /* of the load; shares count relative to their sum */
+} perp_support_point;
+
+typedef struct perp_support {
+    bool set;               /* the body has one */
+    perp_optional friction; /* unset: the scene's contacts.friction */
+    perp_optional normal;   /* N: the load of all points together; unset: 9.81 m/s^2 times the body's mass */
+    int point_count;        /* 0: uniform pressure over the area of the body's shapes */
+    const perp_support_point *points;
+    perp_support_model model;
+} perp_support;
+
+/* m/s^2: what a mass weighs on a support that states no load. */
+#define PERP_SUPPORT_GRAVITY 9.81
+
 typedef struct perp_body {
     const char *name;
     perp_body_kind kind;
@@ -162,7 +186,8 @@ typedef struct perp_body {
     perp_twist velocity; /* world frame, at the origin */
     int shape_count;
     const perp_shape *shapes;
-    int joint; /* resolved: the joint whose child this is, or -1 */
+    perp_support support; /* planar */
+    int joint;            /* resolved: the joint whose child this is, or -1 */
 } perp_body;
 
 /* A free body called `name` with no mass and no shapes. */

@@ -217,7 +217,8 @@ enum {
     PERP_TAKES_TIME_SCALE = PERP_TAKES_SMOOTHING << 1,
     /* Impedance-controlled joints begin at their command and follow it. */
     PERP_TAKES_IMPEDANCE_AS_POSITION = PERP_TAKES_SMOOTHING << 2,
-    PERP_TAKES_COMPLIANCE = PERP_TAKES_SMOOTHING << 3 /* contacts are springs */
+    PERP_TAKES_COMPLIANCE = PERP_TAKES_SMOOTHING << 3, /* contacts are springs */
+    PERP_TAKES_SUPPORT = PERP_TAKES_SMOOTHING << 4     /* of planar bodies that lie on the plane */
 };
 
 typedef enum perp_rung_inertia {

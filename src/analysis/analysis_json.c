@@ -56,7 +56,8 @@ static json_t *force_ranges(const perp_analysis *a)
         const perp_force_range *range = &a->uniqueness.forces[i];
         json_maker m = perp_json_object();
         json_t *tangential = json_array();
-        for (int k = 0; tangential && k < (a->model->planar ? 1 : 2); k++) {
+        const perp_contact *c = &a->contacts[range->contact].contact;
+        for (int k = 0; tangential && k < perp_contact_tangents(c, a->model->planar); k++) {
             tangential = perp_json_appended(tangential, perp_json_reals(range->ft[k], 2));
         }
         perp_json_put(&m, "contact", contact_name(a, range->contact));
@@ -77,7 +78,9 @@ static json_t *second(const perp_analysis *a)
         json_maker one = perp_json_object();
         perp_json_put(&one, "contact", contact_name(a, i));
         perp_json_put(&one, "fn", perp_json_real(u->second_forces[i][0]));
-        perp_json_put(&one, "ft", perp_json_reals(u->second_forces[i] + 1, a->model->planar ? 1 : 2));
+        perp_json_put(
+            &one, "ft",
+            perp_json_reals(u->second_forces[i] + 1, perp_contact_tangents(&a->contacts[i].contact, a->model->planar)));
         list = perp_json_appended(list, perp_json_finished(&one));
     }
     perp_json_put(&m, "residual", perp_json_real(u->second_residual));

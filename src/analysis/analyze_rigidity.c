@@ -160,6 +160,13 @@ static perp_status find_contacts(rigidity_case *c, perp_error *error)
 {
     analysis_point *point = c->point;
     perp_error why = {0};
+    for (int i = 0; i < point->set->count; i++) {
+        if (perp_contact_is_support(&point->set->contacts[i])) {
+            c->unknown = true;
+            return perp_analysis_reason(point, -1, error,
+                                        "rigidity: D has no place for a support, whose normal force is given");
+        }
+    }
     c->contacts = ANALYSIS_NEW(point, rigidity_contact, point->set->count + 1);
     if (!c->contacts) {
         return out_of_memory(error);

@@ -94,10 +94,10 @@ static bool put_motion(analysis_point *point, const motion_problem *p, const isl
     perp_uniqueness *all = &point->analysis->uniqueness;
     double *motion = ANALYSIS_NEW(point, double, point->model->nv);
     double largest = 0.0;
-    for (int k = 0; k < p->n; k++) {
+    for (int k = 0; k < p->n && p->dof[k] < point->model->nv; k++) { /* feet of supports come last */
         largest = fmax(largest, fabs(v->direction[k] * p->unit[k]));
     }
-    for (int k = 0; k < p->n && motion; k++) {
+    for (int k = 0; k < p->n && motion && p->dof[k] < point->model->nv; k++) {
         motion[p->dof[k]] = v->direction[k] * p->unit[k] / (largest * p->h);
     }
     all->motion = motion;

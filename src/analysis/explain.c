@@ -580,6 +580,10 @@ perp_status perp_explain(perp_explainer *e, const perp_contact_record *record, p
     if (status != PERP_STATUS_OK) {
         return status;
     }
+    /* The load of a support is given, and its friction is a setting of the body. */
+    if (perp_contact_is_support(&r->contact)) {
+        return PERP_STATUS_OK;
+    }
     /* Velocities at an instant are given, and of several answers it is not known which one a change leads to. */
     if (e->rung->answer && (e->several || (x->instant && r->mode == PERP_CONTACT_SLIDE))) {
         return PERP_STATUS_OK;

@@ -63,7 +63,7 @@ static void count_all(maker *m)
     const contact_step *step = m->step;
     const perp_contact_qp *s = &step->system;
     motion_problem *p = m->p;
-    for (int k = 0; k < step->free_count; k++) {
+    for (int k = 0; k < s->n; k++) {
         m->local[k] = in_island(m, k) ? p->n++ : -1;
     }
     for (int i = 0; i < s->contact_count; i++) {
@@ -102,7 +102,7 @@ static void fill_unknowns(const maker *m)
 {
     const contact_step *step = m->step;
     motion_problem *p = m->p;
-    for (int k = 0; k < step->free_count; k++) {
+    for (int k = 0; k < step->system.n; k++) {
         const int to = m->local[k];
         if (to < 0) {
             continue;
@@ -244,7 +244,7 @@ perp_status perp_motion_problems(const contact_step *step, perp_arena *arena, mo
     maker m = {.step = step, .arena = arena};
     *count = step->island_count;
     *problems = PERP_ARENA_NEW(arena, motion_problem, (size_t)*count);
-    m.local = PERP_ARENA_NEW(arena, int, (size_t)step->free_count);
+    m.local = PERP_ARENA_NEW(arena, int, (size_t)step->system.n);
     bool made = *problems && m.local;
     for (m.island = 0; made && m.island < *count; m.island++) {
         m.p = &(*problems)[m.island];

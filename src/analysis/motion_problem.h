@@ -45,7 +45,7 @@ typedef struct motion_problem {
     int n, contact_count, row_count, equation_count;
     double F, L, h;
     double *unit; /* n: m or rad of x_k = 1 */
-    int *dof;     /* n: of the model */
+    int *dof;     /* n: of the model; from nv on the foot of a support */
     double *A, *g;
     motion_contact *contacts;
     double *J, *w;

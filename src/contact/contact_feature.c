@@ -11,13 +11,17 @@ enum { SIDE_TEXT = 24 };
 
 static void side_text(int shape, int feature, char text[SIDE_TEXT])
 {
-    static const char letters[PERP_FEATURE_KIND_COUNT] = "cefsru";
+    static const char letters[PERP_FEATURE_KIND_COUNT] = "cefsrup";
     snprintf(text, SIDE_TEXT, "s%d.%c%d", shape, letters[perp_feature_kind_of(feature)], perp_feature_index(feature));
 }
 
 void perp_contact_feature_text(const perp_contact *contact, char *text, size_t size)
 {
     char a[SIDE_TEXT], b[SIDE_TEXT];
+    if (perp_contact_is_support(contact)) {
+        snprintf(text, size, "support.%d", perp_feature_index(contact->feature_b));
+        return;
+    }
     side_text(contact->shape_a, contact->feature_a, a);
     side_text(contact->shape_b, contact->feature_b, b);
     snprintf(text, size, "%s-%s", a, b);
@@ -44,10 +48,13 @@ void perp_contact_curvature(const perp_contact_set *set, int contact, double k[3
     const struct perp_contact_set_memory *m = set->memory;
     const perp_contact_model *cm = m->contact_model;
     const perp_contact *c = &set->contacts[contact];
+    k[0] = k[1] = k[2] = 0.0;
+    if (perp_contact_is_support(c)) {
+        return;
+    }
     int parts; /* the parts of a polygon are all as sharp */
     const int a = perp_contact_first_part(cm, c->a, c->shape_a, &parts),
               b = perp_contact_first_part(cm, c->b, c->shape_b, &parts);
-    k[0] = k[1] = k[2] = 0.0;
     if (cm->model->planar) {
         k[0] = planar_curvature(&m->planar[a], c->feature_a) + planar_curvature(&m->planar[b], c->feature_b);
         return;

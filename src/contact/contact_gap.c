@@ -129,6 +129,9 @@ static void look_at_parts(search *s, perp_index_pair parts)
 
 void perp_contact_look_again(const perp_contact_set *set, perp_contact *contact)
 {
+    if (perp_contact_is_support(contact)) {
+        return; /* every build lists it */
+    }
     const perp_contact_model *cm = set->memory->contact_model;
     int count_a, count_b;
     const int a = perp_contact_first_part(cm, contact->a, contact->shape_a, &count_a),

@@ -55,7 +55,7 @@ static void write_chain(const perp_contact_model *cm, const perp_kinematics *k, 
         const perp_vec3 column = column_of(k, dofs[i], arm);
         out.block[i] = out.sign * perp_vec3_dot(directions[0], column);
         out.block[out.width + i] = out.sign * perp_vec3_dot(directions[1], column);
-        if (!model->planar) {
+        if (perp_contact_rows(cm) > 2) {
             out.block[2 * out.width + i] = out.sign * perp_vec3_dot(directions[2], column);
         }
     }
@@ -66,7 +66,7 @@ static void write_chain(const perp_contact_model *cm, const perp_kinematics *k, 
 static int write_merged(const perp_contact_model *cm, const perp_kinematics *k, const body_pair *p,
                         const perp_contact *c, const perp_vec3 directions[3], int *dofs, double *jacobian)
 {
-    const int rows = cm->model->planar ? 2 : 3;
+    const int rows = perp_contact_rows(cm);
     int width = 0;
     for (int i = 0, j = 0; i < p->count_a || j < p->count_b; width++) {
         const int a = i < p->count_a ? p->dofs_a[i] : INT_MAX, b = j < p->count_b ? p->dofs_b[j] : INT_MAX;
@@ -97,6 +97,11 @@ static int write_contact(const perp_contact_model *cm, const perp_kinematics *k,
                          const perp_contact *c, int *dofs, double *jacobian)
 {
     const perp_vec3 directions[3] = {c->normal, c->t, c->o};
+    if (perp_contact_is_support(c)) {
+        memcpy(dofs, p->dofs_b, (size_t)p->count_b * sizeof *dofs);
+        write_chain(cm, k, p->b, c->point_b, directions, (columns){jacobian, p->count_b, 1.0});
+        return p->count_b;
+    }
     if (p->one_tree) {
         return write_merged(cm, k, p, c, directions, dofs, jacobian);
     }

@@ -452,12 +452,12 @@ static void lint_seen_from_above(const lint *l)
         for (int i = 0; i < scene->force_count; i++) {
             loaded = loaded || scene->forces[i].body_index == b;
         }
-        if (!loaded && floats(l, b) && l->contact_model->part_start[b] < l->contact_model->part_start[b + 1]) {
+        if (!loaded && !scene->bodies[b].support.set && floats(l, b) &&
+            l->contact_model->part_start[b] < l->contact_model->part_start[b + 1]) {
             perp_scene_report(scene, l->diagnostics, PERP_SEVERITY_WARNING, "gravity",
-                              "without gravity in the plane nothing resists the sliding of `%s`: a planar scene has no "
-                              "friction with a table below it, and model `%s` no inertia, so that the least motion "
-                              "is taken; for a table make the scene spatial, with gravity [0, 0, -9.81] and a plane, "
-                              "or take quasidynamic or dyn-ncp",
+                              "without gravity in the plane nothing resists the sliding of `%s`, and model `%s` has no "
+                              "inertia, so that the least motion is taken; for a table below it give the body a "
+                              "`support: {friction: 0.4}`, or take quasidynamic or dyn-ncp",
                               scene->bodies[b].name, scene->run.model);
             return;
         }

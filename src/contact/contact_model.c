@@ -556,6 +556,7 @@ perp_status perp_contact_model_build(const perp_model *model, const perp_allocat
         status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for the contact model");
     } else {
         status = build_parts(cm, error);
+        status = status == PERP_STATUS_OK ? perp_contact_find_supports(cm, error) : status;
     }
     if (status != PERP_STATUS_OK) {
         perp_contact_model_free(cm);

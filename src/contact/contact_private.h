@@ -38,6 +38,13 @@ typedef struct contact_rule {
     bool excluded; /* by contacts.exclude */
 } contact_rule;
 
+/* A point that a body rests on. */
+typedef struct contact_support {
+    perp_vec3 place; /* body frame */
+    double load;     /* N */
+    double friction;
+} contact_support;
+
 struct perp_contact_model {
     const perp_model *model;
     perp_arena arena;
@@ -50,10 +57,12 @@ struct perp_contact_model {
     int rule_count;
     contact_rule *rules; /* ascending by a, then b */
     int *rule_start;     /* body_count + 1: the rules whose a is the body */
-    bool *moves;         /* by body: some degree of freedom of its chain is not a driven body's */
-    bool compound;       /* some body has several parts */
-    int corner_count;    /* of all planar parts */
-    int corner_most;     /* of any planar part */
+    contact_support *supports;
+    int *support_start; /* body_count + 1 */
+    bool *moves;        /* by body: some degree of freedom of its chain is not a driven body's */
+    bool compound;      /* some body has several parts */
+    int corner_count;   /* of all planar parts */
+    int corner_most;    /* of any planar part */
     int hull_count;
     perp_spatial_hull *hulls;        /* each distinct one once */
     const perp_shape **hull_sources; /* the first shape that has it */
@@ -119,8 +128,21 @@ typedef struct contact_build {
 
 /* What the scene says about bodies a < b, or NULL. */
 const contact_rule *perp_contact_find_rule(const perp_contact_model *contact_model, int a, int b);
+/* Rows of a contact's Jacobian: n, t and o; in the plane o only where bodies rest on it. */
+static inline int perp_contact_rows(const perp_contact_model *contact_model)
+{
+    const perp_model *model = contact_model->model;
+    return model->planar && contact_model->support_start[model->body_count] == 0 ? 2 : 3;
+}
 /* Index among all parts of the first part of a shape of a body, and how many the shape has. */
 int perp_contact_first_part(const perp_contact_model *contact_model, int body, int shape, int *count);
+
+/* ---- contact_support.c ---- */
+
+/* Fills supports and support_start, from the parts. OUT_OF_MEMORY. */
+perp_status perp_contact_find_supports(perp_contact_model *cm, perp_error *error);
+/* The contacts of a body with the plane that it lies on. */
+perp_status perp_contact_add_supports(contact_build *build, const perp_kinematics *kinematics, int body);
 
 /* ---- contact_place.c ---- */
 

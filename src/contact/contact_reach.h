@@ -6,6 +6,8 @@
 
 /* How far builds look, m: the settings' margin until another is set. */
 double perp_contact_set_margin(const perp_contact_set *set);
+/* Points that bodies rest on: so many contacts of every build are of them. */
+int perp_contact_support_count(const perp_contact_set *set);
 /* From the next build on. */
 void perp_contact_set_look(perp_contact_set *set, double margin);
 /* From the next build on, manifolds in space are those of perp_spatial_manifold_still. */

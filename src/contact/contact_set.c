@@ -155,7 +155,7 @@ perp_status perp_contact_set_create(const perp_contact_model *contact_model, con
         perp_arena_clear(&arena);
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for the contacts");
     }
-    *made = (perp_contact_set){.rows = contact_model->model->planar ? 2 : 3, .scene_size = SCENE_LEAST, .memory = m};
+    *made = (perp_contact_set){.rows = perp_contact_rows(contact_model), .scene_size = SCENE_LEAST, .memory = m};
     m->contact_model = contact_model;
     m->settings = chosen;
     m->allocator = arena.allocator;
@@ -300,18 +300,31 @@ static perp_status order_pairs(perp_contact_set *set, const perp_broad_phase_res
 
 /* ---- the build --------------------------------------------------------------------------------------------------- */
 
+/* The supports of bodies [*next, end), which come before the pairs of body end - 1. */
+static perp_status add_supports(contact_build *build, const perp_kinematics *kinematics, int *next, int end)
+{
+    perp_status status = PERP_STATUS_OK;
+    for (; *next < end && status == PERP_STATUS_OK; ++*next) {
+        status = perp_contact_add_supports(build, kinematics, *next);
+    }
+    return status;
+}
+
 /* All pairs, two bodies at a time. */
-static perp_status collide(contact_build *build, const perp_index_pair *pairs, int count)
+static perp_status collide(contact_build *build, const perp_kinematics *kinematics, const perp_index_pair *pairs,
+                           int count)
 {
     const perp_contact_model *cm = build->memory->contact_model;
     perp_status status = PERP_STATUS_OK;
+    int next = 0;
     for (int begin = 0, end = 0; status == PERP_STATUS_OK && begin < count; begin = end) {
         const int a = cm->parts[pairs[begin].a].body, b = cm->parts[pairs[begin].b].body;
+        status = add_supports(build, kinematics, &next, a + 1);
         while (end < count && cm->parts[pairs[end].a].body == a && cm->parts[pairs[end].b].body == b) {
             end++;
         }
         build->rule = perp_contact_find_rule(cm, a, b);
-        if (!build->rule || !build->rule->excluded) {
+        if (status == PERP_STATUS_OK && (!build->rule || !build->rule->excluded)) {
             status = perp_contact_narrow(build, pairs + begin, end - begin);
         }
         if (status == PERP_STATUS_OK && build->count > build->memory->settings.max_contacts) {
@@ -320,6 +333,11 @@ static perp_status collide(contact_build *build, const perp_index_pair *pairs, i
                                "more than %d contacts; one of `%s` and `%s` is the first beyond that limit",
                                build->memory->settings.max_contacts, bodies[a].name, bodies[b].name);
         }
+    }
+    status = status == PERP_STATUS_OK ? add_supports(build, kinematics, &next, cm->model->body_count) : status;
+    if (status == PERP_STATUS_OK && build->count > build->memory->settings.max_contacts) {
+        status = perp_fail(build->error, PERP_STATUS_CAPACITY, "more than %d contacts, with points of support",
+                           build->memory->settings.max_contacts);
     }
     return status;
 }
@@ -345,10 +363,11 @@ static perp_status build_contacts(perp_contact_set *set, const perp_kinematics *
         return status;
     }
     contact_build build = {.set = set, .memory = m, .error = error};
-    status = collide(&build, pairs, near.count);
+    status = collide(&build, kinematics, pairs, near.count);
     set->count = build.count;
     for (int i = 0; i < set->count; i++) {
-        set->smallest_gap = m->contacts[i].phi < set->smallest_gap ? m->contacts[i].phi : set->smallest_gap;
+        const bool nearer = !perp_contact_is_support(&m->contacts[i]) && m->contacts[i].phi < set->smallest_gap;
+        set->smallest_gap = nearer ? m->contacts[i].phi : set->smallest_gap;
     }
     return status == PERP_STATUS_OK ? perp_contact_jacobians(set, kinematics, error) : status;
 }

@@ -53,7 +53,7 @@ static void put_vector(byte_row *row, const char *name, perp_vec3 a, bool planar
 /* What most contacts do not have: restricted friction, restitution, settings of a pair, another normal as good. */
 static void put_rarities(byte_row *row, const perp_contact *c, bool planar)
 {
-    const int full = planar ? 1 : 2;
+    const int full = perp_contact_tangents(c, planar);
     const perp_vec3 usual[2] = {c->t, c->o};
     if (c->direction_count != full ||
         memcmp(c->directions, usual, (size_t)full * sizeof *usual) != 0) { /* equal bits: what is written is restored */
@@ -78,6 +78,7 @@ static void put_contact(byte_row *row, const perp_model *model, const perp_conta
 {
     const perp_contact *c = &record->contact;
     const bool planar = model->planar;
+    const int tangents = perp_contact_tangents(c, planar);
     char feature[64];
     perp_contact_feature_text(c, feature, sizeof feature);
     perp_bytes_json(row, "{\"a\":%s,\"b\":%s,\"feature\":%s,\"id\":[%d,%d,%d,%d],\"mode\":%s,\"phi\":%g",
@@ -88,14 +89,14 @@ static void put_contact(byte_row *row, const perp_model *model, const perp_conta
     put_vector(row, ",\"point_b\":", c->point_b, planar);
     put_vector(row, ",\"normal\":", c->normal, planar);
     put_vector(row, ",\"tangents\":[", c->t, planar);
-    if (!planar) {
+    if (tangents > 1) {
         put_vector(row, ",", c->o, planar);
     }
     perp_bytes_text(row, "],\"ft\":");
-    perp_bytes_reals(row, record->ft, planar ? 1 : 2);
+    perp_bytes_reals(row, record->ft, tangents);
     put_vector(row, ",\"force_on_b\":", record->force_on_b, planar);
     perp_bytes_text(row, ",\"slip\":");
-    perp_bytes_reals(row, record->slip, planar ? 1 : 2);
+    perp_bytes_reals(row, record->slip, tangents);
     perp_bytes_json(row, ",\"mu\":%g,\"fn\":%g,\"margin\":%g,\"layer_predicted\":%g,\"layer_observed\":%g", c->friction,
                     record->fn, record->margin, record->layer_predicted, record->layer_observed);
     put_rarities(row, c, planar);

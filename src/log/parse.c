@@ -174,7 +174,7 @@ static void parse_state(parser *p, const log_message *message, perp_log_step *st
 static void parse_rarities(parser *p, const json_t *object, perp_contact *c)
 {
     const json_t *directions = json_object_get(object, "directions"), *pair = json_object_get(object, "pair");
-    const int full = p->r->head.planar ? 1 : 2;
+    const int full = perp_contact_tangents(c, p->r->head.planar);
     c->direction_count = full;
     c->directions[0] = c->t;
     c->directions[1] = full == 2 ? c->o : perp_vec3_make(0.0, 0.0, 0.0);
@@ -210,19 +210,21 @@ static void parse_identity(parser *p, const json_t *object, perp_contact *c)
 static void parse_contact(parser *p, const json_t *object, perp_contact_record *record)
 {
     const json_t *tangents = json_object_get(object, "tangents");
-    const int directions = p->r->head.planar ? 1 : 2;
     perp_contact *c = &record->contact;
     parse_identity(p, object, c);
+    const int directions = perp_contact_tangents(c, p->r->head.planar);
     record->mode = mode_at(p, object, "mode");
     c->phi = real_at(p, object, "phi");
     c->point_a = vector_at(p, object, "point_a");
     c->point_b = vector_at(p, object, "point_b");
     c->normal = vector_at(p, object, "normal");
+    c->normal.z = perp_contact_is_support(c) ? 1.0 : c->normal.z;
     expect(p, json_array_size(tangents) == (size_t)directions, "tangents");
     c->t = vector_in(p, json_array_get(tangents, 0), "tangents");
     c->o = directions == 2 ? vector_in(p, json_array_get(tangents, 1), "tangents") : c->o;
     c->friction = real_at(p, object, "mu");
     record->fn = real_at(p, object, "fn");
+    c->load = perp_contact_is_support(c) ? record->fn : 0.0;
     reals_in(p, json_object_get(object, "ft"), record->ft, directions, "ft");
     record->force_on_b = vector_at(p, object, "force_on_b");
     reals_in(p, json_object_get(object, "slip"), record->slip, directions, "slip");

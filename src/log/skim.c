@@ -154,30 +154,36 @@ static bool reads_vector(const perp_log_reader *r, cursor *c, perp_vec3 *v)
            (r->head.planar || (passes(c, ",") && reads(c, &v->z))) && passes(c, "]");
 }
 
-static bool reads_tangential(const perp_log_reader *r, cursor *c, double *numbers)
+static bool reads_tangential(cursor *c, int tangents, double *numbers)
 {
-    return reads(c, &numbers[0]) && (r->head.planar || (passes(c, ",") && reads(c, &numbers[1]))) && passes(c, "]");
+    return reads(c, &numbers[0]) && (tangents < 2 || (passes(c, ",") && reads(c, &numbers[1]))) && passes(c, "]");
 }
 
 /* Where a contact is, between its gap and its forces. */
-static bool reads_place(const perp_log_reader *r, cursor *c, perp_contact *contact)
+static bool reads_place(const perp_log_reader *r, cursor *c, int tangents, perp_contact *contact)
 {
     return finds(c, "\"point_a\":[") && reads_vector(r, c, &contact->point_a) && finds(c, "\"point_b\":[") &&
            reads_vector(r, c, &contact->point_b) && finds(c, "\"normal\":[") && reads_vector(r, c, &contact->normal) &&
            finds(c, "\"tangents\":[") && passes(c, "[") && reads_vector(r, c, &contact->t) &&
-           (r->head.planar || (passes(c, ",[") && reads_vector(r, c, &contact->o)));
+           (tangents < 2 || (passes(c, ",[") && reads_vector(r, c, &contact->o)));
 }
 
 static bool skim_contact(perp_log_reader *r, cursor *c, perp_log_depth depth, int *next, perp_contact_record *record)
 {
     perp_contact *contact = &record->contact;
-    contact->direction_count = r->head.planar ? 1 : 2; /* `identify` keeps it */
-    if (!identify(r, c, next, contact) || !reads_mode(c, &record->mode) || !reads(c, &contact->phi) ||
-        (depth == PERP_LOG_PICTURE && !reads_place(r, c, contact)) || !finds(c, "\"ft\":[") ||
-        !reads_tangential(r, c, record->ft) ||
-        (depth == PERP_LOG_PICTURE && !(finds(c, "\"slip\":[") && reads_tangential(r, c, record->slip))) ||
+    if (!identify(r, c, next, contact) || !reads_mode(c, &record->mode) || !reads(c, &contact->phi)) {
+        return false;
+    }
+    const int tangents = contact->direction_count = perp_contact_tangents(contact, r->head.planar);
+    if ((depth == PERP_LOG_PICTURE && !reads_place(r, c, tangents, contact)) || !finds(c, "\"ft\":[") ||
+        !reads_tangential(c, tangents, record->ft) ||
+        (depth == PERP_LOG_PICTURE && !(finds(c, "\"slip\":[") && reads_tangential(c, tangents, record->slip))) ||
         !finds(c, "\"fn\":") || !reads(c, &record->fn)) {
         return false;
+    }
+    if (perp_contact_is_support(contact)) {
+        contact->normal.z = 1.0;
+        contact->load = record->fn;
     }
     contact->directions[0] = contact->t; /* all of them, unless others are written */
     contact->directions[1] = contact->o;

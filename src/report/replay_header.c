@@ -145,8 +145,9 @@ static void add_contacts(packer *p)
 {
     const replay_run *run = p->run;
     const size_t rows = (size_t)run->row_count;
-    const int tangents = run->head->planar ? 1 : 2;
+    int tangents = run->head->planar ? 1 : 2;
     for (size_t i = 0; i < rows; i++) {
+        tangents = run->rows[i].ft[1] != 0.0 || run->rows[i].slip[1] != 0.0 ? 2 : tangents; /* of supports */
         p->scratch[i] = run->rows[i].mode;
     }
     add(p, "mode", REPLAY_BYTE, 0.0, 1, rows);

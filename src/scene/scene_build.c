@@ -86,6 +86,7 @@ perp_status perp_scene_add_body(perp_scene *scene, const perp_body *body, perp_e
     copy.name = copy_text(&c, copy.name ? copy.name : ""); /* validation refuses it */
     copy_drives(&c, copy.drives, 6);
     copy.shapes = copy_shapes(&c, copy.shapes, copy.shape_count);
+    copy.support.points = copy_array(&c, copy.support.points, copy.support.point_count, sizeof *copy.support.points);
     scene->bodies = append(&c, scene->bodies, &scene->body_count, &scene->memory->body_capacity, &copy, sizeof copy);
     return outcome(&c, error);
 }

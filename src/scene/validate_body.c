@@ -79,6 +79,63 @@ static void validate_velocity(validator *v, const perp_body *body)
     perp_validator_leave(v, mark);
 }
 
+/* ---- supports ----------------------------------------------------------------------------------------------------
+ */
+
+static void validate_support_points(validator *v, const perp_support *support)
+{
+    const int faults = v->faults;
+    double sum = 0.0;
+    for (int i = 0; i < support->point_count; i++) {
+        const perp_support_point *p = &support->points[i];
+        const size_t mark = perp_validator_enter(v, "points.%d", i);
+        perp_validate_real(v, "0", p->x, RANGE_FINITE);
+        perp_validate_real(v, "1", p->y, RANGE_FINITE);
+        if (perp_validate_real(v, "2", p->share, RANGE_FINITE) && p->share < 0.0) {
+            perp_validator_error(v, "2", "a share of the load must not be negative, but this is %g", p->share);
+        }
+        sum += p->share;
+        perp_validator_leave(v, mark);
+    }
+    if (support->point_count > 0 && v->faults == faults && !(sum > 0.0 && isfinite(sum))) {
+        perp_validator_error(v, "points", "the shares of the load add up to %g; at least one has to be positive", sum);
+    }
+}
+
+/* Uniform pressure has to have an area to act on. */
+static bool has_area(const perp_body *body)
+{
+    perp_mass_properties one;
+    double area = 0.0;
+    for (int i = 0; i < body->shape_count; i++) {
+        const bool known = perp_shape_mass_properties(&body->shapes[i], true, &one) == PERP_STATUS_OK;
+        area += known ? one.mass : 0.0;
+    }
+    return area > 0.0;
+}
+
+static void validate_support(validator *v, const perp_body *body)
+{
+    const perp_support *support = &body->support;
+    if (!support->set) {
+        return;
+    }
+    const size_t mark = perp_validator_enter(v, "support");
+    if (!v->scene->planar) {
+        perp_validator_error(v, NULL, "a support is of planar scenes, seen from above; in space a plane is the table");
+    } else if (body->kind != PERP_BODY_FREE) {
+        perp_validator_error(v, NULL, "a %s body needs no support: friction does not change how it moves",
+                             body->kind == PERP_BODY_FIXED ? "fixed" : "driven");
+    }
+    perp_validate_optional(v, "friction", support->friction, RANGE_NOT_NEGATIVE);
+    perp_validate_optional(v, "normal", support->normal, RANGE_NOT_NEGATIVE);
+    validate_support_points(v, support);
+    if (v->scene->planar && support->point_count == 0 && !has_area(body)) {
+        perp_validator_error(v, NULL, "uniform pressure needs shapes with an area; give `points` where it lies on");
+    }
+    perp_validator_leave(v, mark);
+}
+
 void perp_validate_body(validator *v, perp_body *body)
 {
     const int faults = v->faults;
@@ -94,6 +151,9 @@ void perp_validate_body(validator *v, perp_body *body)
         const size_t mark = perp_validator_enter(v, "shapes.%d", i);
         validate_shape(v, &shapes[i]);
         perp_validator_leave(v, mark);
+    }
+    if (v->faults == faults) {
+        validate_support(v, body);
     }
     perp_validate_mass_fields(v, body);
     if (v->faults == faults) {

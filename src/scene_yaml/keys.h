@@ -25,7 +25,7 @@ bool perp_read_drive(decoder *d, const yaml_node *node, void *target);    /* per
 
 /* keys_body.c */
 extern const key_table perp_keys_body, perp_keys_pose, perp_keys_velocity, perp_keys_driven, perp_keys_shape,
-    perp_keys_plane, perp_keys_mesh, perp_keys_capsule, perp_keys_hole;
+    perp_keys_plane, perp_keys_support, perp_keys_mesh, perp_keys_capsule, perp_keys_hole;
 bool perp_read_bodies(decoder *d, const yaml_node *node, void *scene);
 
 /* keys_scene.c */

@@ -341,6 +341,65 @@ static bool read_velocity(decoder *d, const yaml_node *node, void *target)
     return perp_read_map(d, node, &perp_keys_velocity, &body->velocity);
 }
 
+/* ---- supports ---------------------------------------------------------------------------------------------------- */
+
+/* The default is the only word: it says what is meant where no points are written. */
+static bool read_pressure(decoder *d, const yaml_node *node, void *target)
+{
+    (void)target;
+    if (node->kind != YAML_SCALAR || strcmp(node->text, "uniform") != 0) {
+        return perp_decode_error(d, node, "expected `uniform`; for another pressure write `points` in its place");
+    }
+    return perp_yaml_tree_find(node->parent, "points", 6)
+               ? perp_decode_error(d, node, "give `pressure: uniform` or `points`, not both")
+               : true;
+}
+
+static bool read_support_points(decoder *d, const yaml_node *node, void *target)
+{
+    perp_support *support = target;
+    if (!perp_expect_list(d, node, "a list of points with their shares of the load, [x, y, share]")) {
+        return false;
+    }
+    perp_support_point *points = perp_decode_memory(d, node->count, sizeof *points);
+    bool good = points != NULL;
+    if (node->count == 0) {
+        return perp_decode_error(d, node, "a support has at least one point [x, y, share]");
+    }
+    for (const yaml_node *child = node->first; child && points; child = child->next) {
+        double x[3] = {0, 0, 0};
+        good = perp_read_reals(d, child, x, 3) && good;
+        points[child->index] = (perp_support_point){x[0], x[1], x[2]};
+    }
+    support->points = points;
+    support->point_count = points ? node->count : 0;
+    return good;
+}
+
+static const key_spec support_keys[] = {
+    {"friction", "number >= 0", "contacts.friction", "between the body and the plane that it lies on",
+     perp_read_optional, offsetof(perp_support, friction), 0},
+    {"normal", "number >= 0", "9.81 mass", "N, the load on all points together", perp_read_optional,
+     offsetof(perp_support, normal), 0},
+    {"pressure", "uniform", "uniform", "over the area of the body's shapes, as points that have its moments",
+     read_pressure, 0, 0},
+    {"points", "[[x, y, share], ..]", "",
+     "instead of pressure: where it lies on, body frame, m; shares of the load count relative to their sum",
+     read_support_points, 0, 0},
+    {"model", "points, ellipsoid", "points",
+     "friction at every point, or one force and moment within the ellipsoid of the largest ones", perp_read_choice,
+     offsetof(perp_support, model), 0},
+};
+const key_table perp_keys_support = {"A support: of a planar body that lies on the plane of the scene, seen from above",
+                                     support_keys, COUNT(support_keys)};
+
+static bool read_support(decoder *d, const yaml_node *node, void *target)
+{
+    perp_support *support = target;
+    support->set = true;
+    return perp_read_map(d, node, &perp_keys_support, support);
+}
+
 static const key_spec body_keys[] = {
     {"fixed", "true, false", "false", "never moves", read_fixed, 0, 0},
     {"driven", "{x: DRIVE, ..}", "", "moves as told; missing components stay at `pose`", read_driven, 0, 0},
@@ -358,6 +417,8 @@ static const key_spec body_keys[] = {
      read_body_pose, 0, 0},
     {"velocity", "{linear, angular}", "zero", "initial", read_velocity, 0, 0},
     {"shapes", "[SHAPE, ..]", "none", "what the body is made of", read_shapes, 0, 0},
+    {"support", "{friction, normal, ..}", "none", "friction with the plane that the body lies on, under a given load",
+     read_support, offsetof(perp_body, support), KEY_PLANAR},
 };
 const key_table perp_keys_body = {"A body: `bodies.NAME`", body_keys, COUNT(body_keys)};
 

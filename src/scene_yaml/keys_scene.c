@@ -140,8 +140,8 @@ static const key_spec joint_keys[] = {
      offsetof(perp_joint, armature), 0},
     {"command", "DRIVE", "holds `position`; 0", "where a controlled joint should be, rad or m; its velocity; its force",
      read_command, 0, 0},
-    {"effort", "number > 0", "none", "N or N m: the most that a torque or an impedance joint's spring gives", perp_read_optional,
-     offsetof(perp_joint, effort), 0},
+    {"effort", "number > 0", "none", "N or N m: the most that a torque or an impedance joint's spring gives",
+     perp_read_optional, offsetof(perp_joint, effort), 0},
     {"gravity_compensation", "true, false", "the scene's", "its drive carries the weight of all that is behind it",
      read_compensation, 0, 0},
     {"mimic", "{joint, ratio, offset}", "none", "follows another joint; begins there where `position` is not written",
@@ -616,11 +616,11 @@ static void write_table(const key_table *table, perp_text_sink *sink, void *cont
 void perp_scene_key_reference(perp_text_sink *sink, void *context)
 {
     static const key_table *const tables[] = {
-        &perp_keys_scene,      &perp_keys_units, &perp_keys_body,    &perp_keys_pose,     &perp_keys_velocity,
-        &perp_keys_driven,     &perp_keys_shape, &perp_keys_capsule, &perp_keys_plane,    &perp_keys_mesh,
-        &perp_keys_hole,       &perp_keys_joint, &perp_keys_mimic,   &perp_keys_loop,     &perp_keys_tendon,
-        &perp_keys_force,      &perp_keys_drive, &perp_keys_sine,    &perp_keys_contacts, &perp_keys_pair,
-        &perp_keys_compliance, &perp_keys_run};
+        &perp_keys_scene,  &perp_keys_units,      &perp_keys_body,    &perp_keys_pose,  &perp_keys_velocity,
+        &perp_keys_driven, &perp_keys_shape,      &perp_keys_capsule, &perp_keys_plane, &perp_keys_mesh,
+        &perp_keys_hole,   &perp_keys_support,    &perp_keys_joint,   &perp_keys_mimic, &perp_keys_loop,
+        &perp_keys_tendon, &perp_keys_force,      &perp_keys_drive,   &perp_keys_sine,  &perp_keys_contacts,
+        &perp_keys_pair,   &perp_keys_compliance, &perp_keys_run};
     sink(context, "# Keys of a scene file\n\n"
                   "Made from the loader's own tables by `perp check --keys`; the tests compare this page with it.\n"
                   "Lengths are metres and angles rad unless `units` says otherwise; masses kg, forces N, times s. An "

@@ -145,6 +145,14 @@ static void scale_shape(converter *c, const yaml_node *shape)
 static void scale_body(converter *c, const yaml_node *body)
 {
     static const char *const linear[] = {"x", "y", "z"}, *const angular[] = {"rx", "ry", "rz", "theta"};
+    const yaml_node *points = find(find(body, "support"), "points");
+    for (const yaml_node *point = points && points->kind == YAML_LIST ? points->first : NULL; point;
+         point = point->next) {
+        for (yaml_node *number = point->kind == YAML_LIST ? point->first : NULL; number && number->index < 2;
+             number = number->next) {
+            scale(c, number, c->length);
+        }
+    }
     const yaml_node *driven = find(body, "driven"), *velocity = find(body, "velocity"), *shapes = find(body, "shapes");
     scale_pose(c, find(body, "pose"));
     scale(c, find(body, "com"), c->length);

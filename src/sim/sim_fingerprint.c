@@ -68,6 +68,16 @@ static void add_shape(perp_hash *hash, const perp_shape *shape)
     add_vectors(hash, shape->hull_points, shape->hull_point_count);
 }
 
+static void add_support(perp_hash *hash, const perp_support *support)
+{
+    ADD(hash, support->set, support->point_count, support->model);
+    add_optional(hash, support->friction);
+    add_optional(hash, support->normal);
+    for (int i = 0; i < support->point_count; i++) {
+        ADD(hash, support->points[i].x, support->points[i].y, support->points[i].share);
+    }
+}
+
 static void add_body(perp_hash *hash, const perp_body *body)
 {
     add_text(hash, body->name);
@@ -85,6 +95,7 @@ static void add_body(perp_hash *hash, const perp_body *body)
     for (int k = 0; k < body->shape_count; k++) {
         add_shape(hash, &body->shapes[k]);
     }
+    add_support(hash, &body->support);
 }
 
 /* ---- joints, loops, forces --------------------------------------------------------------------------------------- */

@@ -51,7 +51,7 @@ static json_t *tangents(const perp_model *model, const perp_contact *c)
 {
     json_t *array = json_array();
     const perp_vec3 directions[2] = {c->t, c->o};
-    for (int i = 0; array && i < (model->planar ? 1 : 2); i++) {
+    for (int i = 0; array && i < perp_contact_tangents(c, model->planar); i++) {
         array = perp_json_appended(array, vector(model, directions[i]));
     }
     return array;
@@ -60,7 +60,7 @@ static json_t *tangents(const perp_model *model, const perp_contact *c)
 static json_maker contact_maker(const perp_model *model, const perp_contact_record *record)
 {
     const perp_contact *c = &record->contact;
-    const int directions = model->planar ? 1 : 2;
+    const int directions = perp_contact_tangents(c, model->planar);
     const double slip[2] = {record->slip[0] + 0.0, record->slip[1] + 0.0};
     char feature[64];
     perp_contact_feature_text(c, feature, sizeof feature);

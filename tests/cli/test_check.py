@@ -193,7 +193,7 @@ bodies:
 run: {model: %s, h: 0.1, steps: 1}
 """
     for model in ("qs-lcp", "qs-cone", "instant-qs"):
-        only(warnings(perp, text % (0, model)), "gravity", "nothing resists the sliding of `puck`", f"`{model}`", "spatial")
+        only(warnings(perp, text % (0, model)), "gravity", "nothing resists the sliding of `puck`", f"`{model}`", "support")
     for model in ("quasidynamic", "dyn-ncp", "kinematic", "instant"):
         assert warnings(perp, text % (0, model)) == []
     assert warnings(perp, text % (-9.81, "qs-lcp")) == []

@@ -30,7 +30,7 @@ const cross = (a: V3, b: V3): V3 => [
 
 // The frame that the contracts define: t along x as far as the normal lets it, or along what the pair says.
 export function tangentsOf(n: V3, planar: boolean, tangent: number[] | null): V3[] {
-  if (planar) {
+  if (planar && n[2] === 0) { // else the plane that a body rests on
     return [[n[1], -n[0], 0]];
   }
   const along = (e: V3): V3 => {

@@ -229,7 +229,7 @@ static void keep_gaps(contact_step *step)
             speed += p->jacobian[entry + k] * step->x[p->dofs[start + k]];
         }
         entry += (ptrdiff_t)(p->row_start[i + 1] - p->row_start[i]) * columns;
-        step->gaps[i] = step->h * speed;
+        step->gaps[i] = perp_step_is_support(step, i) ? c->phi : step->h * speed; /* only the foot of a support rises */
         step->begun[i] = *c;
     }
 }

@@ -18,6 +18,15 @@
  *
  * A rung is a *law*: the relation between u and r, and how to solve for it.
  *
+ * A support of a planar body is a contact whose normal force is given, N. It gets a *foot*, an unknown of its own
+ * behind those of the bodies: the height w of the plane's other face, without inertia, which N presses down:
+ *
+ *     u_n = w,   0 + N = r_n    so that r_n = N, whatever the law
+ *
+ * On rigid rungs w = 0. On convex ones w = mu |u_t|, and the law is that of given normal forces, Theorem 1 of Trinkle,
+ * Berard and Pang (2005) with lambda_n = N, without a boundary layer: nothing but the foot rises, and the next step
+ * begins with it down again. Supports without load or friction are in no problem.
+ *
  * Trees that contacts of the step or loops join are an *island*. Islands do not act on each other, so each is solved
  * and judged as if it were alone, in units of its own: contact_step_islands.c. What is prescribed joins nothing. So a
  * body that lies apart changes nothing, whatever it weighs, however fast it is, and by no bit:
@@ -111,11 +120,13 @@ struct contact_step {
     perp_prescribe prescribe;
     void *own; /* of the law */
 
-    int free_count;
-    int *free_of_dof;  /* nv: the free index, -1 where prescribed, or where it takes no part now */
-    int *dof_of_free;  /* free_count, ascending */
-    int *tree_of_free; /* free_count */
-    bool *turns;       /* free_count: an angle; its entry of a balance is a torque */
+    int free_count; /* degrees of freedom; feet follow */
+    int foot_count;
+    int foot_capacity; /* points that bodies of the model rest on */
+    int *free_of_dof;  /* nv + foot_capacity: the free index, -1 where prescribed, or where it takes no part now */
+    int *dof_of_free;  /* free_count + foot_count, ascending; of a foot nv + its number */
+    int *tree_of_free; /* free_count + foot_count: of a foot its body's */
+    bool *turns;       /* free_count + foot_count: an angle; its entry of a balance is a torque */
     bool *prescribed;  /* nv */
     bool *moved;       /* by body: by a degree of freedom that is not */
 
@@ -136,7 +147,7 @@ struct contact_step {
                                dyn-qp: convex_step_slip.c */
 
     /* ---- its solution; law->solve ---- */
-    double *x;     /* free_count, m/s; with full inertia less v_drifted */
+    double *x;     /* free_count + foot_count, m/s; with full inertia less v_drifted */
     double *force; /* N, by row of the system: fn, then along the friction directions */
     double *y_equality, *y_lower, *y_upper;
     double *layer; /* by contact of the system, m: the gap at which convex friction lets it carry force */
@@ -230,6 +241,15 @@ double perp_step_judge_balance(contact_step *step);
 /* How far a point of a step's problem is off its limits and loops; `gap` makes of a velocity of it the motion in the
  * step, in units of L. */
 double perp_step_off_constraints(const perp_contact_qp *problem, const perp_convex_point *point, double gap);
+
+/* ---- contact_step_support.c: feet ---- */
+
+/* Whether contact i of the system is a support. */
+bool perp_step_is_support(const contact_step *step, int i);
+/* No feet. */
+void perp_step_clear_feet(contact_step *step);
+/* The foot of contact i of the set becomes an unknown, the last one; returns which. `tree` is its body's. */
+int perp_step_add_foot(contact_step *step, int i, int tree);
 
 /* ---- contact_step_springs.c: impedance joints and their effort ---- */
 

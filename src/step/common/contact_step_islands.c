@@ -187,6 +187,10 @@ static void measure_loads(contact_step *step, const double *q, double t_end)
             keep_larger(&step->islands[k].force, size_at(scene->forces[i].torque, t_end) / step->islands[k].length);
         }
     }
+    for (int i = 0; i < step->system.contact_count; i++) { /* of supports the load, of others 0 */
+        keep_larger(&step->islands[perp_step_island_of_contact(step, i)].force,
+                    step->contacts->contacts[step->set_index[i]].load);
+    }
     for (int i = 0; i < step->free_count; i++) {
         const int dof = step->dof_of_free[i];
         step_island *island = &step->islands[step->island_of_tree[step->tree_of_free[i]]];
@@ -281,7 +285,8 @@ static void take_dofs(const contact_step *step, int island, contact_step *one)
     const double *block = p->hessian;
     double *to = one->hessian;
     int n = 0, blocks = 0;
-    memset(one->free_of_dof, -1, (size_t)step->model->nv * sizeof *one->free_of_dof);
+    memset(one->free_of_dof, -1, (size_t)(step->model->nv + step->foot_capacity) * sizeof *one->free_of_dof);
+    one->free_count = one->foot_count = 0;
     one->block_start[0] = 0;
     for (int b = 0; b < p->block_count; b++) {
         const int start = p->block_start[b], size = p->block_start[b + 1] - start;
@@ -289,6 +294,7 @@ static void take_dofs(const contact_step *step, int island, contact_step *one)
         if (step->island_of_tree[step->tree_of_free[start]] == island) {
             memcpy(to, block, entries * sizeof *to);
             to += entries;
+            *(start < step->free_count ? &one->free_count : &one->foot_count) += size;
             for (int i = start; i < start + size; i++, n++) {
                 one->free_of_dof[step->dof_of_free[i]] = n;
                 one->dof_of_free[n] = step->dof_of_free[i];
@@ -303,7 +309,7 @@ static void take_dofs(const contact_step *step, int island, contact_step *one)
         }
         block += entries;
     }
-    one->free_count = one->system.n = n;
+    one->system.n = n;
     one->system.block_count = blocks;
 }
 
@@ -391,7 +397,7 @@ contact_step perp_step_island(contact_step *step, int island)
 /* Both lists ascend, so one pass over the whole meets every contact of the island. */
 void perp_step_put_island(contact_step *step, const contact_step *one)
 {
-    for (int i = 0; i < one->free_count; i++) {
+    for (int i = 0; i < one->system.n; i++) {
         const int free = step->free_of_dof[one->dof_of_free[i]];
         step->x[free] = one->x[i];
         step->y_lower[free] = one->y_lower[i];

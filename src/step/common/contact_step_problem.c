@@ -136,6 +136,9 @@ static void free_rows(const contact_step *step, int i, int free_columns, double 
     for (int r = 0; r < rows; r++) {
         row_weights(&set->contacts[i], r, weights[r]);
         given[r] = 0.0;
+        if (free_columns > 0) {
+            out[(ptrdiff_t)(r + 1) * free_columns - 1] = 0.0; /* of a foot, which is none of the set's columns */
+        }
     }
     for (int k = 0, free = 0; k < columns; k++) {
         const int dof = set->dofs[start + k];
@@ -197,6 +200,12 @@ static double shift_of(const contact_step *step, int i)
     return step->dynamic ? perp_dynamic_shift(step, i) : c->phi / step->h;
 }
 
+/* Has a contact a bound on its friction, or a gap to keep? A support has neither without load or friction. */
+static bool acts(const perp_contact *c)
+{
+    return !perp_contact_is_support(c) || c->load * c->friction > 0.0;
+}
+
 /* Contacts that some free degree of freedom moves. */
 static void fill_contacts(contact_step *step)
 {
@@ -206,13 +215,15 @@ static void fill_contacts(contact_step *step)
     if (step->dynamic && step->inertia.bounces) {
         perp_contact_velocity(set, step->v_last, step->velocity);
     }
+    perp_step_clear_feet(step);
     step->row_start[0] = step->dof_start[0] = 0;
     step->reach.in_reach = 0;
     for (int i = 0; i < set->count; i++) {
         const perp_contact *c = &set->contacts[i];
         const int contact_rows = 1 + c->direction_count;
+        const bool support = perp_contact_is_support(c);
         int columns = 0;
-        if (!perp_step_is_in_reach(step, c)) {
+        if (!perp_step_is_in_reach(step, c) || !acts(c)) {
             continue;
         }
         step->reach.in_reach++;
@@ -226,13 +237,18 @@ static void fill_contacts(contact_step *step)
             }
         }
         double *jacobian = step->jacobian + entries, given[3];
-        const double shift = shift_of(step, i);
-        free_rows(step, i, columns, given, jacobian);
+        const double shift = support ? 0.0 : shift_of(step, i);
+        free_rows(step, i, support ? columns + 1 : columns, given, jacobian);
         for (int r = 0; r < contact_rows; r++) {
             step->offset[rows + r] = given[r] + (r == 0 ? shift : 0.0);
         }
         if (columns == 0 || all_zero(jacobian, (ptrdiff_t)contact_rows * columns)) {
             continue;
+        }
+        if (support) {
+            const int tree = step->tree_of_free[step->dofs[dofs]];
+            step->dofs[dofs + columns++] = perp_step_add_foot(step, i, tree);
+            jacobian[columns - 1] = 1.0;
         }
         step->mu[count] = c->friction;
         step->shift[count] = shift;
@@ -355,7 +371,7 @@ perp_status perp_step_build(contact_step *step, perp_step_context *context, cons
         }
     }
     const int rows = step->row_start[step->system.contact_count];
-    if (!finite(step->g, step->free_count) || !finite(step->v, model->nv) || !finite(step->offset, rows) ||
+    if (!finite(step->g, step->system.n) || !finite(step->v, model->nv) || !finite(step->offset, rows) ||
         !finite(step->equality_target, step->system.equality_count) || !has_finite_units(step)) {
         return perp_fail(error, PERP_STATUS_INFEASIBLE, "a command, its velocity or a force is not finite at t = %g",
                          t_end);

@@ -20,7 +20,7 @@ static perp_contact_mode mode_of(const perp_contact_record *r, double slip, doub
 static void put_force(perp_contact_record *r, int rows, const double *force)
 {
     const perp_contact *c = &r->contact;
-    r->fn = fmax(0.0, force[0]);
+    r->fn = perp_contact_is_support(c) ? c->load : fmax(0.0, force[0]);
     for (int k = 1; k < rows; k++) {
         r->ft[0] += force[k] * perp_vec3_dot(c->directions[k - 1], c->t);
         r->ft[1] += force[k] * perp_vec3_dot(c->directions[k - 1], c->o);
@@ -46,6 +46,8 @@ void perp_step_record(contact_step *step)
             put_force(r, step->row_start[k + 1] - step->row_start[k], step->force + step->row_start[k]);
             layer = step->rung->convex ? step->layer[k] : 0.0;
             force_unit = step->islands[perp_step_island_of_contact(step, k++)].force;
+        } else if (perp_contact_is_support(&set->contacts[i])) { /* without friction */
+            put_force(r, 1, &set->contacts[i].load);
         }
         const double slip = hypot(r->slip[0], r->slip[1]), tangential = hypot(r->ft[0], r->ft[1]);
         r->mode = mode_of(r, slip, tangential, force_unit);
@@ -81,7 +83,7 @@ void perp_step_add_load(contact_step *step, double share)
 {
     const perp_contact_qp *p = &step->system;
     const double *block = p->hessian;
-    for (int b = 0; b < p->block_count; b++) {
+    for (int b = 0; b < p->block_count && p->block_start[b] < step->free_count; b++) {
         const bool taken = step->parts.accepted[step->tree_of_free[p->block_start[b]]];
         for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
             double sum = p->g[i] - step->y_lower[i] + step->y_upper[i] + step->tau[step->dof_of_free[i]];
@@ -133,6 +135,9 @@ static void add_contact_forces(const contact_step *step, const int *match, const
         const perp_vec3 friction = perp_vec3_add_scaled(r->force_on_b, -r->fn, r->contact.normal);
         perp_vec3 on_b = perp_vec3_add_scaled(friction, r->fn - perp_vec3_dot(friction, now->normal), now->normal);
         perp_add_wrench(step->model, step->kinematics, now->b, now->point_b, on_b, (perp_vec3){0}, force);
+        if (perp_contact_is_support(now)) {
+            continue; /* what it acts on does not move */
+        }
         on_b = perp_vec3_scale(-1.0, on_b);
         perp_add_wrench(step->model, step->kinematics, now->a, now->point_a, on_b, (perp_vec3){0}, force);
     }

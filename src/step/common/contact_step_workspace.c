@@ -4,6 +4,7 @@
 #include "step/common/dynamic.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 int perp_step_loop_rows(const perp_model *model)
@@ -19,19 +20,19 @@ int perp_step_loop_rows(const perp_model *model)
 static perp_status hold_by_model(contact_step *step, memory_block *block, perp_error *error)
 {
     const perp_model *model = step->model;
-    const int nv = model->nv, equations = step->loop_row_count;
-    const block_array arrays[] = {PERP_ARRAY(step->free_of_dof, nv),
-                                  PERP_ARRAY(step->dof_of_free, nv),
-                                  PERP_ARRAY(step->tree_of_free, nv),
-                                  PERP_ARRAY(step->turns, nv),
-                                  PERP_ARRAY(step->block_start, model->tree_count + 1),
-                                  PERP_ARRAY(step->hessian, model->mass_size),
-                                  PERP_ARRAY(step->g, nv),
-                                  PERP_ARRAY(step->lower, nv),
-                                  PERP_ARRAY(step->upper, nv),
-                                  PERP_ARRAY(step->x, nv),
-                                  PERP_ARRAY(step->y_lower, nv),
-                                  PERP_ARRAY(step->y_upper, nv),
+    const int nv = model->nv, equations = step->loop_row_count, feet = step->foot_capacity, n = nv + feet;
+    const block_array arrays[] = {PERP_ARRAY(step->free_of_dof, n),
+                                  PERP_ARRAY(step->dof_of_free, n),
+                                  PERP_ARRAY(step->tree_of_free, n),
+                                  PERP_ARRAY(step->turns, n),
+                                  PERP_ARRAY(step->block_start, model->tree_count + feet + 1),
+                                  PERP_ARRAY(step->hessian, model->mass_size + feet),
+                                  PERP_ARRAY(step->g, n),
+                                  PERP_ARRAY(step->lower, n),
+                                  PERP_ARRAY(step->upper, n),
+                                  PERP_ARRAY(step->x, n),
+                                  PERP_ARRAY(step->y_lower, n),
+                                  PERP_ARRAY(step->y_upper, n),
                                   PERP_ARRAY(step->y_equality, equations),
                                   PERP_ARRAY(step->loop_row, equations),
                                   PERP_ARRAY(step->equality_start, equations + 1),
@@ -91,15 +92,15 @@ static perp_status hold_fixed(contact_step *step, perp_error *error)
     const int nv = model->nv, equations = perp_step_loop_rows(model);
     const block_array arrays[] = {PERP_ARRAY(step->prescribed, nv),
                                   PERP_ARRAY(step->moved, model->body_count),
-                                  PERP_ARRAY(step->diagonal, nv),
+                                  PERP_ARRAY(step->diagonal, nv + step->foot_capacity),
                                   PERP_ARRAY(step->at_limit, nv),
                                   PERP_ARRAY(step->v_held, nv),
                                   PERP_ARRAY(step->mass, model->mass_size),
-                                  PERP_ARRAY(step->mass_scratch, model->mass_size),
+                                  PERP_ARRAY(step->mass_scratch, model->mass_size + step->foot_capacity),
                                   PERP_ARRAY(step->v, nv),
                                   PERP_ARRAY(step->v_gap, nv),
                                   PERP_ARRAY(step->tau, nv),
-                                  PERP_ARRAY(step->scratch, nv),
+                                  PERP_ARRAY(step->scratch, nv + step->foot_capacity),
                                   PERP_ARRAY(step->command, nv),
                                   PERP_ARRAY(step->v_sum, nv),
                                   PERP_ARRAY(step->v_last, nv),
@@ -185,8 +186,8 @@ void perp_step_find_free(contact_step *step)
         }
     }
     step->free_count = count;
-    step->system.n = count;
     step->system.block_count = blocks;
+    perp_step_clear_feet(step);
 }
 
 void perp_step_join_system(contact_step *step)
@@ -239,6 +240,26 @@ static bool has_restitution(const perp_scene *scene)
     return false;
 }
 
+/* What a rung does not take is refused, not left out. */
+static perp_status check_supports(const contact_step *step, perp_error *error)
+{
+    const perp_scene *scene = step->model->scene;
+    for (int b = 0; b < scene->body_count; b++) {
+        const perp_support *support = &scene->bodies[b].support;
+        const bool ellipsoid = support->model == PERP_SUPPORT_ELLIPSOID;
+        if (!support->set || (step->rung->takes & PERP_TAKES_SUPPORT && !ellipsoid)) {
+            continue;
+        }
+        perp_fail(error, PERP_STATUS_BAD_INPUT, "model `%s` takes no `support`%s yet; remove it from body `%s`",
+                  step->rung->name, ellipsoid ? " with `model: ellipsoid`" : "", scene->bodies[b].name);
+        if (error) {
+            snprintf(error->path, sizeof error->path, "bodies.%s.support", scene->bodies[b].name);
+        }
+        return PERP_STATUS_BAD_INPUT;
+    }
+    return PERP_STATUS_OK;
+}
+
 perp_status perp_step_open(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
 {
     const perp_rung *rung = context->rung;
@@ -257,10 +278,12 @@ perp_status perp_step_open(perp_step_context *context, const perp_allocator *all
     step->dynamic = rung->inertia == PERP_RUNG_INERTIA_FULL && !step->law->instant;
     step->prescribe =
         rung->takes & PERP_TAKES_IMPEDANCE_AS_POSITION ? PERP_PRESCRIBE_POSITION_IMPEDANCE : PERP_PRESCRIBE_POSITION;
+    step->foot_capacity = perp_contact_support_count(context->contacts);
     if (step->law->own_contacts) { /* what it keeps of a contact is found again where the points of manifolds stay */
         perp_contact_set_stand_still(context->contacts);
     }
-    const perp_status status = hold_fixed(step, error);
+    perp_status status = check_supports(step, error);
+    status = status == PERP_STATUS_OK ? hold_fixed(step, error) : status;
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -334,7 +357,7 @@ perp_status perp_step_restore(perp_step_context *context, const double *numbers,
 
 perp_status perp_step_reserve(contact_step *step, const perp_contact_set *set, perp_error *error)
 {
-    const int contacts = set->count, dofs = set->dof_start[set->count];
+    const int contacts = set->count, dofs = set->dof_start[set->count] + step->foot_capacity;
     if (step->sized.memory && contacts <= step->contact_capacity && dofs <= step->dof_capacity) {
         return PERP_STATUS_OK;
     }

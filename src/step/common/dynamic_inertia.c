@@ -29,7 +29,7 @@ static void start_contacts(contact_step *step)
     for (int i = 0; i < p->contact_count; i++) {
         const int start = step->dof_start[i], columns = step->dof_start[i + 1] - start;
         for (int r = step->row_start[i]; r < step->row_start[i + 1]; r++, jacobian += columns) {
-            for (int k = 0; k < columns; k++) {
+            for (int k = 0; k < columns && step->dofs[start + k] < step->free_count; k++) {
                 step->offset[r] += jacobian[k] * step->inertia.v_drifted[step->dof_of_free[step->dofs[start + k]]];
             }
         }
@@ -96,7 +96,7 @@ bool perp_dynamic_unstabilise(contact_step *step)
 perp_status perp_dynamic_check_inertia(const contact_step *step, double *scratch, perp_error *error)
 {
     const double *block = step->hessian;
-    for (int b = 0; b < step->system.block_count; b++) {
+    for (int b = 0; b < step->system.block_count && step->block_start[b] < step->free_count; b++) {
         const int start = step->block_start[b], size = step->block_start[b + 1] - start;
         for (int i = 0; i < size * size; i++) {
             scratch[i] = block[i];

@@ -118,6 +118,9 @@ void perp_kept_read_motion(const step_kept *kept, const contact_step *step, doub
         to->y_lower[i] = kept->y_lower[dof] / step->force_unit;
         to->y_upper[i] = kept->y_upper[dof] / step->force_unit;
     }
+    for (int i = step->free_count; i < step->system.n; i++) { /* feet are down when a step begins */
+        to->x[i] = to->y_lower[i] = to->y_upper[i] = 0.0;
+    }
     for (int i = 0; i < step->system.equality_count; i++) {
         to->y_equality[i] = kept->y_loop[step->loop_row[i]] / step->force_unit;
     }

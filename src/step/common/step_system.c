@@ -1,5 +1,6 @@
 /* What every law does with the system of a step and its points: other units, copies, the balance. */
 #include "step/common/contact_step.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
 
@@ -70,6 +71,9 @@ void perp_step_metric(const contact_step *step, double *blocks)
                 *blocks++ = entry;
             }
         }
+    }
+    for (int k = 0; k < step->foot_count; k++) { /* they follow the bodies, and hardly count */
+        *blocks++ = FOOT_WEIGHT;
     }
 }
 

@@ -139,4 +139,8 @@ static const double LAG_ROUNDING = 1e-9;
  * first, at least, and what becomes of it where the set is found. The answer is judged without it. */
 static const double LIMIT_RATE = 1e-3, LIMIT_RATE_LEAST = 1e-12, LIMIT_RATE_FALL = 1e-2;
 
+/* of the heaviest body's mass: what a foot counts in the smallest motion, where it follows the bodies; enough to keep
+ * the metric definite. */
+static const double FOOT_WEIGHT = 1e-6;
+
 #endif

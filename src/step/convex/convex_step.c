@@ -10,7 +10,8 @@
 
 static perp_status hold_fixed(convex_step *c, const contact_step *step, perp_error *error)
 {
-    const int n = step->model->nv, mass = step->model->mass_size, loops = 6 * step->model->scene->loop_count;
+    const int n = step->model->nv + step->foot_capacity, mass = step->model->mass_size + step->foot_capacity,
+              loops = 6 * step->model->scene->loop_count;
     const int square = n < CONVEX_DETERMINED ? n : CONVEX_DETERMINED;
     const block_array arrays[] = {PERP_ARRAY(c->hessian, mass),
                                   PERP_ARRAY(c->g, n),
@@ -41,10 +42,10 @@ static perp_status hold_fixed(convex_step *c, const contact_step *step, perp_err
 static perp_status hold_sized(convex_step *c, const contact_step *step, perp_error *error)
 {
     const int contacts = c->capacity.contacts, dofs = c->capacity.dofs, slacks = c->capacity.slacks;
-    const int loops = 6 * step->model->scene->loop_count, n = step->model->nv;
+    const int loops = 6 * step->model->scene->loop_count, n = step->model->nv + step->foot_capacity;
     const size_t equations = (size_t)slacks + 2 * (size_t)n + (size_t)loops;
-    const size_t entries =
-        (size_t)c->longest * (size_t)dofs + (size_t)step->model->mass_size + (size_t)loops * (size_t)n + (size_t)n;
+    const size_t entries = (size_t)c->longest * (size_t)dofs + (size_t)(step->model->mass_size + step->foot_capacity) +
+                           (size_t)loops * (size_t)n + (size_t)n;
     const block_array arrays[] = {PERP_ARRAY(c->slack_start, contacts + 1),
                                   PERP_ARRAY(c->ray, 3 * slacks),
                                   PERP_ARRAY(c->offset, slacks),
@@ -86,7 +87,7 @@ perp_status perp_convex_step_open(contact_step *step, perp_error *error)
     c->rays = step->settings->rays;
     const int corners = perp_cone_corner_count(perp_rung_cone(step->rung, step->settings), c->rays);
     c->quadratic = corners == 0 || c->kappa > 0.0; /* the barrier is that of the cone, whatever `cone` says */
-    c->longest = step->model->planar ? 2 : c->quadratic || c->rays < 3 ? 3 : c->rays;
+    c->longest = step->model->planar && step->foot_capacity == 0 ? 2 : c->quadratic || c->rays < 3 ? 3 : c->rays;
     perp_status status = hold_fixed(c, step, error);
     if (status == PERP_STATUS_OK) {
         status = perp_kept_open(&c->kept, step, c->longest + 1, error);
@@ -351,8 +352,9 @@ void perp_convex_step_measure(contact_step *step)
         }
         const double normal = c->cone[i] ? slack[0] : sum / count;
         const double slip = c->cone[i] ? hypot(slack[1], count > 2 ? slack[2] : 0.0) : normal - least;
-        c->parting[i] = speed * slip;
-        c->ending[i] = speed * normal - step->room[i];
+        const bool support = perp_step_is_support(step, i); /* its layer is the foot's */
+        c->parting[i] = support ? 0.0 : speed * slip;
+        c->ending[i] = support ? 0.0 : speed * normal - step->room[i];
         step->layer[i] = step->h * (c->parting[i] - step->room[i]);
     }
 }

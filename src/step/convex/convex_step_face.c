@@ -322,7 +322,7 @@ static bool goes_along(contact_step *step)
     convex_step *c = step->own;
     bool goes = false;
     for (int side = 0; side < 2 && !goes; side++) {
-        for (int i = 0; i < step->free_count; i++) {
+        for (int i = 0; i < step->system.n; i++) {
             c->face_point.x[i] = c->point.x[i] + (side == 0 ? A_LITTLE : -A_LITTLE) * c->face_way[i];
         }
         swap_motions(c);
@@ -335,7 +335,7 @@ static bool goes_along(contact_step *step)
 perp_status perp_convex_step_smallest(contact_step *step, perp_error *error)
 {
     convex_step *c = step->own;
-    const int n = step->free_count;
+    const int n = step->system.n;
     const bool moves = largest_difference(n, c->point.x, NULL) > AT_REST; /* nothing is smaller than no motion */
     bool found = !moves;
     const double before = perp_convex_step_law(step);

@@ -97,7 +97,7 @@ static bool expect(contact_step *step)
     bool slides = false;
     for (int i = 0; i < step->system.contact_count; ray += ray_entries(c, step, i), i++) {
         const double begin = parting_of(c, step, i, ray, step->offset + step->row_start[i]);
-        step->room[i] = begin > fmax(gained, SLIPS * step->mu[i]) ? 2.0 * begin : 0.0;
+        step->room[i] = !perp_step_is_support(step, i) && begin > fmax(gained, SLIPS * step->mu[i]) ? 2.0 * begin : 0.0;
         slides = slides || step->room[i] > 0.0;
     }
     if (!slides) {

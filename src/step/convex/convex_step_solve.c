@@ -116,11 +116,11 @@ static double off_centre(convex_step *c, const contact_step *step)
     return perp_convex_residual_largest(perp_contact_qp_barrier_residual(&c->qp, kappa, &c->point));
 }
 
-/* Where A has a passive degree of freedom without inertia the motion may not be unique. */
-static bool is_singular(const perp_contact_qp *p)
+/* Where A has a passive degree of freedom without inertia, but feet, the motion may not be unique. */
+static bool is_singular(const perp_contact_qp *p, int free_count)
 {
     const double *block = p->hessian;
-    for (int b = 0; b < p->block_count; b++) {
+    for (int b = 0; b < p->block_count && p->block_start[b] < free_count; b++) {
         const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
         for (ptrdiff_t i = 0; i < size; i++) {
             if (!(block[i * size + i] > 0.0)) {
@@ -194,7 +194,7 @@ perp_status perp_convex_step_answer(contact_step *step, perp_error *error)
         }
     }
     step->info->fallbacks[PERP_FALLBACK_LOOSE] += info.outcome != PERP_OUTCOME_SOLVED;
-    if (c->kappa == 0.0 && is_singular(&c->qp)) {
+    if (c->kappa == 0.0 && is_singular(&c->qp, step->free_count)) {
         status = perp_convex_step_smallest(step, error);
         c->is_told = false;
     }

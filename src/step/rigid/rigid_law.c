@@ -87,7 +87,8 @@ static rigid_method direct(const contact_step *step)
 /* In the plane a round cone is an interval, and with inertia Lemke's method the second one. */
 static perp_status solve_directly(contact_step *step, perp_error *error)
 {
-    const bool interval = step->dynamic && direct(step) == RIGID_FRICTION && step->model->planar;
+    const bool interval =
+        step->dynamic && direct(step) == RIGID_FRICTION && step->model->planar && step->foot_capacity == 0;
     return solve(step, direct(step), interval ? RIGID_LCP : RIGID_FIXED_POINT, error);
 }
 

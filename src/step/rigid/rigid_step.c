@@ -33,21 +33,21 @@ const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows)
 
 static perp_status hold_fixed(rigid_step *s, const contact_step *step, perp_error *error)
 {
-    const int n = step->model->nv, loops = 6 * step->model->scene->loop_count;
+    const int nv = step->model->nv, n = nv + step->foot_capacity, loops = 6 * step->model->scene->loop_count;
     const int corners = perp_cone_corner_count(perp_rung_cone(step->rung, step->settings), step->settings->rays);
     const block_array arrays[] = {PERP_ARRAY(s->wide.corner, corners),
                                   PERP_ARRAY(s->wide.facet, corners),
                                   PERP_ARRAY(s->line.corner, 2),
                                   PERP_ARRAY(s->line.facet, 2),
-                                  PERP_ARRAY(s->hessian, step->model->mass_size),
+                                  PERP_ARRAY(s->hessian, step->model->mass_size + step->foot_capacity),
                                   PERP_ARRAY(s->g, n),
                                   PERP_ARRAY(s->balance, n),
                                   PERP_ARRAY(s->lower, n),
                                   PERP_ARRAY(s->upper, n),
                                   PERP_ARRAY(s->target, loops),
                                   PERP_ARRAY(s->part_of, n),
-                                  PERP_ARRAY(s->now_settles, n),
-                                  PERP_ARRAY(s->unsettled, n),
+                                  PERP_ARRAY(s->now_settles, nv),
+                                  PERP_ARRAY(s->unsettled, nv),
                                   PERP_ARRAY(s->point.x, n),
                                   PERP_ARRAY(s->point.y_lower, n),
                                   PERP_ARRAY(s->point.y_upper, n),

@@ -20,6 +20,9 @@ static void fill_weights(const contact_step *step, double *weight)
             }
         }
     }
+    for (int k = 0; k < step->foot_count; k++) {
+        weight[step->free_count + k] = 1.0;
+    }
 }
 
 static perp_status solve(rigid_step *s, const perp_contact_friction *problem,
