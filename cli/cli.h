@@ -194,6 +194,29 @@ bool cli_why_log(const cli_why *why, int step, perp_log *log);
 void cli_print_why(const perp_model *model, const char *title, const perp_contact_record *contacts,
                    const perp_contact_note *notes, int count);
 
+/* Certificates of a run; zeroed at first, and then does nothing until it is opened. */
+typedef struct cli_certify {
+    perp_certifier *certifier;
+    bool asked;
+    unsigned stop_at; /* of perp_certifier_options */
+} cli_certify;
+
+/* What --stop-at says; EXIT_USAGE, explained, where that is nothing. */
+int cli_certify_usage(const cli_arguments *arguments, unsigned *stop_at);
+/* Closing is due whatever it returned. */
+perp_status cli_certify_open(cli_certify *certify, const perp_model *model, perp_error *error);
+void cli_certify_close(cli_certify *certify);
+void cli_certify_resume(cli_certify *certify, const perp_run_start *start, const perp_state *state);
+/* Puts the certificate of a step into its info. *goes_on: no verdict ends the run here. False: there is no certificate,
+ * and the run has to end, for a reason that cli_certify_finish has. */
+bool cli_certify_observe(cli_certify *certify, int step, const perp_state *state, perp_step_info *info, bool *goes_on);
+/* A run that --stop-at has ended. */
+bool cli_ended_by_verdict(const perp_error *error);
+/* After the run: its result gets the summary, which `certify` keeps; returns its status, and the reason where
+ * certificates have ended it. */
+perp_status cli_certify_finish(cli_certify *certify, perp_status status, perp_run_result *result, perp_error *error);
+void cli_print_trust(const perp_run_result *result);
+
 /* Whether this build has the page of replays; where not, says so and how to get it. */
 bool cli_can_view(void);
 /* Writes the replay of logs to `path`, `watched` as in perp_replay_options; EXIT_DONE, or the code of the failure that

@@ -18,7 +18,8 @@ static bool is_amount(const char *text, bool whole)
 /* A run goes on as it was; only its end may be moved. */
 static int check_resume(const cli_arguments *a)
 {
-    static const char *const fixed[] = {"--model", "--h", "--set", "--csv", "--log", "--foxglove", "--watch"};
+    static const char *const fixed[] = {"--model", "--h",        "--set",   "--csv",
+                                        "--log",   "--foxglove", "--watch", "--certify"};
     if (a->operand) {
         return cli_fail(EXIT_USAGE, "run: --resume takes the scene from the log; leave `%s` out", a->operand);
     }
@@ -59,9 +60,11 @@ static int check_usage(const cli_arguments *a)
     if (cli_value(a, "--until") && cli_value(a, "--steps")) {
         return cli_fail(EXIT_USAGE, "run: give --until or --steps, not both");
     }
-    const int outputs = check_outputs(a);
-    if (outputs != EXIT_DONE) {
-        return outputs;
+    unsigned stop_at;
+    int code = check_outputs(a);
+    code = code == EXIT_DONE ? cli_certify_usage(a, &stop_at) : code;
+    if (code != EXIT_DONE) {
+        return code;
     }
     if (cli_value(a, "--html") && !cli_can_view()) { /* said now, not after a long run */
         return EXIT_REFUSED;
@@ -71,6 +74,9 @@ static int check_usage(const cli_arguments *a)
     }
     if (!a->operand) {
         return cli_fail(EXIT_USAGE, "run: SCENE is missing (perp run --help)");
+    }
+    if (cli_value(a, "--stop-at") && !cli_value(a, "--certify")) { /* of a new run */
+        return cli_fail(EXIT_USAGE, "run: --stop-at looks at certificates: give --certify too");
     }
     if (cli_value(a, "--foxglove") && !cli_value(a, "--log")) {
         return cli_fail(EXIT_USAGE, "run: --foxglove is about a log: give --log FILE too");
@@ -95,6 +101,7 @@ typedef struct request {
     perp_log_reader *reader;      /* of that log; NULL: the run is new */
     cli_memory_log *memory;       /* takes the log where only its replay is asked for */
     cli_why *why;
+    cli_certify *certify;
     cli_watch *watch; /* NULL: the run is made once */
 } request;
 
@@ -102,6 +109,7 @@ typedef struct run_observer {
     perp_csv *csv; /* NULL: none */
     perp_log *log; /* NULL: none */
     cli_why *why;
+    cli_certify *certify;
     cli_progress progress;
     int total;
     int last; /* step that was observed; -1: none */
@@ -127,17 +135,23 @@ static void look_for_highlights(run_observer *w, int step, double t, const perp_
     }
 }
 
-/* The step is logged before it is shown, and before it is explained, which may take seconds. */
+/* The step is logged before it is shown, and before it is explained, which may take seconds. One that could not be
+ * certified is not kept, so that a run that goes on certifies it. */
 static bool observe(void *context, int step, const perp_state *state, const perp_step_info *info)
 {
     run_observer *w = context;
+    perp_step_info told = *info;
+    bool goes_on;
+    if (!cli_certify_observe(w->certify, step, state, &told, &goes_on)) {
+        return false;
+    }
     w->last = step;
     look_for_highlights(w, step, state->t, info);
-    if (w->csv && !perp_csv_observe(w->csv, step, state, info)) {
+    if (w->csv && !perp_csv_observe(w->csv, step, state, &told)) {
         w->csv_failed = true;
         return false;
     }
-    if (w->log && !perp_log_observe(w->log, step, state, info)) {
+    if (w->log && !perp_log_observe(w->log, step, state, &told)) {
         w->log_failed = true;
         return false;
     }
@@ -150,7 +164,7 @@ static bool observe(void *context, int step, const perp_state *state, const perp
         w->log_failed = true;
         return false;
     }
-    return !*w->cancel;
+    return goes_on && !*w->cancel;
 }
 
 static int exit_code(const perp_error *error)
@@ -158,18 +172,20 @@ static int exit_code(const perp_error *error)
     return error->status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED;
 }
 
-/* A run that its physics or its solver ended: what it did up to there is what one wants to look at. */
-static bool stopped_on_the_way(perp_status status, const perp_run_result *result)
+/* A run that its physics, its solver or a verdict ended: what it did up to there is what one wants to look at. */
+static bool stopped_on_the_way(perp_status status, const perp_error *error, const perp_run_result *result)
 {
-    return status != PERP_STATUS_OK && status != PERP_STATUS_BAD_INPUT && status != PERP_STATUS_CANCELLED &&
-           status != PERP_STATUS_OUT_OF_MEMORY && result->rung != NULL;
+    return (status == PERP_STATUS_CANCELLED
+                ? cli_ended_by_verdict(error)
+                : status != PERP_STATUS_OK && status != PERP_STATUS_BAD_INPUT && status != PERP_STATUS_OUT_OF_MEMORY) &&
+           result->rung != NULL;
 }
 
 /* The log that the options ask for, or the one that the run goes on with, if a step is left to be taken or only the end
  * is missing. */
 static perp_status open_log(const request *r, const perp_model *model, int taken, perp_log **log, perp_error *error)
 {
-    perp_log_about about = {.model = model};
+    perp_log_about about = {.model = model, .certified = r->certify->asked, .stop_at = r->certify->stop_at};
     perp_log_options options = perp_log_options_default();
     const char *path = cli_value(r->arguments, "--log");
     *log = NULL;
@@ -209,10 +225,11 @@ static perp_status close_log(run_observer *w, perp_status status, const perp_run
  * knew before that it was the last. */
 static perp_status finish_why(run_observer *w, perp_status status, perp_run_result *result, perp_error *error)
 {
-    if (w->why_failed || (status != PERP_STATUS_CANCELLED && !cli_why_finish(w->why, result, w->total))) {
+    const bool interrupted = status == PERP_STATUS_CANCELLED && !cli_ended_by_verdict(error);
+    if (w->why_failed || (!interrupted && !cli_why_finish(w->why, result, w->total))) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for explanations");
     }
-    if (status != PERP_STATUS_CANCELLED && result->steps < w->total && w->last == result->steps &&
+    if (!interrupted && result->steps < w->total && w->last == result->steps &&
         !cli_why_log(w->why, result->steps, w->log)) {
         w->log_failed = true;
     }
@@ -248,6 +265,19 @@ static perp_status open_why(const request *r, const perp_model *model, const per
     return status;
 }
 
+static perp_status open_certify(const request *r, const perp_model *model, const perp_run_start *start,
+                                const perp_state *state, perp_error *error)
+{
+    if (!r->certify->asked) {
+        return PERP_STATUS_OK;
+    }
+    const perp_status status = cli_certify_open(r->certify, model, error);
+    if (status == PERP_STATUS_OK && r->reader) {
+        cli_certify_resume(r->certify, start, state);
+    }
+    return status;
+}
+
 /* Where a log's run goes on. What is wrong there is wrong with the log, not with the scene in it. */
 static perp_status find_start(const request *r, const perp_model *model, perp_state *state, perp_run_start *start,
                               perp_error *error)
@@ -266,10 +296,17 @@ static perp_status simulate(const request *r, const perp_model *model, perp_stat
                             run_highlights *seen, perp_error *error)
 {
     const perp_run_settings *settings = &model->scene->run;
-    run_observer w = {.total = perp_run_steps(settings), .why = r->why, .last = -1, .cancel = settings->cancel};
+    run_observer w = {.total = perp_run_steps(settings),
+                      .why = r->why,
+                      .certify = r->certify,
+                      .last = -1,
+                      .cancel = settings->cancel};
     const char *folder = cli_value(r->arguments, "--csv");
     perp_run_start start = {0};
     perp_status status = r->reader ? find_start(r, model, state, &start, error) : PERP_STATUS_OK;
+    if (status == PERP_STATUS_OK) {
+        status = open_certify(r, model, &start, state, error);
+    }
     if (status == PERP_STATUS_OK) {
         status = open_why(r, model, &start, state, error);
     }
@@ -293,13 +330,14 @@ static perp_status simulate(const request *r, const perp_model *model, perp_stat
     }
     cli_progress_end(&w.progress);
     *seen = w.seen;
+    status = cli_certify_finish(r->certify, status, result, error);
     status = finish_why(&w, status, result, error);
     status = close_log(&w, status, result, error);
     if (w.csv && (status == PERP_STATUS_OK || w.csv_failed)) {
         /* Committing after a failed write fails with the system's reason, and removes what was written. */
         return perp_csv_commit(w.csv, error);
     }
-    if (w.csv && stopped_on_the_way(status, result)) {
+    if (w.csv && stopped_on_the_way(status, error, result)) {
         perp_error unwritten = {0};
         if (perp_csv_commit(w.csv, &unwritten) != PERP_STATUS_OK) {
             cli_fail(EXIT_REFUSED, "%s", unwritten.message);
@@ -330,6 +368,10 @@ static int run_model(const request *r)
     if (cli_value(a, "--why") && rung && !rung->step && !rung->answer) {
         return cli_fail(EXIT_USAGE, "run: --why has nothing to say of the model %s, which has no forces", rung->name);
     }
+    if (r->certify->asked && rung && !rung->law && !rung->answer) {
+        return cli_fail(EXIT_USAGE, "run: --certify has nothing to say of the model %s, which has no contact forces",
+                        rung->name);
+    }
     tell_no_step(scene, rung);
     const bool json = cli_value(a, "--json") != NULL;
     perp_model *model = NULL;
@@ -346,9 +388,9 @@ static int run_model(const request *r)
         status = simulate(r, model, &state, &result, &seen, &error);
     }
     int code = EXIT_DONE;
-    const bool ran = started && (status == PERP_STATUS_OK || stopped_on_the_way(status, &result));
+    const bool ran = started && (status == PERP_STATUS_OK || stopped_on_the_way(status, &error, &result));
     if (!json && ran && !cli_value(a, "--quiet")) {
-        cli_print_run(model, &state, &result, &seen, status == PERP_STATUS_OK);
+        cli_print_run(model, &state, &result, &seen, status == PERP_STATUS_OK || cli_ended_by_verdict(&error));
     }
     if (ran && cli_value(a, "--html")) {
         const char *log = cli_value(a, "--resume") ? cli_value(a, "--resume") : cli_value(a, "--log");
@@ -357,7 +399,8 @@ static int run_model(const request *r)
             cli_watch_written(r->watch);
         }
     }
-    const bool useless = r->watch && status == PERP_STATUS_CANCELLED; /* nobody waits for what was to be said of it */
+    const bool useless =
+        r->watch && status == PERP_STATUS_CANCELLED && !ran; /* nobody waits for what was to be said of it */
     if (status != PERP_STATUS_OK && !useless) {
         fflush(stdout); /* the reason comes last, also where both go to one file */
         cli_locate_failure(scene, &error);
@@ -377,6 +420,7 @@ static int run_model(const request *r)
     }
     perp_run_result_free(&result);
     cli_why_close(r->why);
+    cli_certify_close(r->certify);
     perp_model_free(model);
     return code;
 }
@@ -433,8 +477,10 @@ static int run_scene(const cli_arguments *a, cli_watch *watch)
     cli_files files = {0};
     cli_memory_log memory = {0};
     cli_why why = {0};
+    cli_certify certify = {.asked = cli_value(a, "--certify") != NULL};
     perp_scene *scene = NULL;
-    int code;
+    int code = EXIT_DONE;
+    cli_certify_usage(a, &certify.stop_at); /* was found good by check_usage */
     if (!cli_settings_collect(a, &settings)) {
         code = cli_fail(EXIT_REFUSED, "out of memory");
     } else {
@@ -449,6 +495,7 @@ static int run_scene(const cli_arguments *a, cli_watch *watch)
                            .settings = &settings,
                            .memory = &memory,
                            .why = &why,
+                           .certify = &certify,
                            .watch = watch};
         if (watch && !scene) {
             perp_error error = {0};
@@ -485,6 +532,10 @@ static int resume(const cli_arguments *a)
         return code;
     }
     compare_builds(perp_log_reader_head(reader));
+    if (cli_value(a, "--stop-at") && !perp_log_reader_head(reader)->certified) {
+        perp_log_reader_free(reader);
+        return cli_fail(EXIT_USAGE, "run: --stop-at looks at certificates, and the run of this log has none");
+    }
     const perp_status status = perp_log_load_scene(reader, &scene, &diagnostics);
     cli_print_diagnostics(&diagnostics);
     if (scene) {
@@ -500,8 +551,13 @@ static int resume(const cli_arguments *a)
             scene->run.steps = steps ? (int)strtod(steps, NULL) : 0;
             scene->run.until = until ? strtod(until, NULL) : 0.0;
         }
+        const perp_log_head *head = perp_log_reader_head(reader);
         cli_why why = {0};
-        const request r = {.arguments = a, .scene = scene, .reader = reader, .why = &why};
+        cli_certify certify = {.asked = head->certified, .stop_at = head->stop_at};
+        if (cli_value(a, "--stop-at")) {
+            cli_certify_usage(a, &certify.stop_at); /* likewise */
+        }
+        const request r = {.arguments = a, .scene = scene, .reader = reader, .why = &why, .certify = &certify};
         code = run_model(&r);
     } else {
         code = refuse_scene(a, status, &diagnostics);
@@ -536,6 +592,9 @@ static const cli_option options[] = {
     {"--html", "FILE", "write a replay that opens in a browser (perp view)"},
     {"--watch", NULL, "run again whenever the scene or a file of it changes; the replay follows"},
     {"--why", NULL, "also say why each contact holds, slips or is open, and what would change that"},
+    {"--certify", NULL, "prove of every step: has it an answer, is it the only one, is the rigid model valid there"},
+    {"--stop-at", "VERDICTS",
+     "with --certify: end the run at the first step that is not-unique, invalid (or both: a,b)"},
     {"--quiet", NULL, "print no summary"},
 };
 
@@ -559,6 +618,9 @@ const cli_command cli_run = {
         "  perp run scene.yaml --log run.mcap                    and, had it been stopped half-way,\n"
         "  perp run --resume run.mcap                            ends with the same bits\n"
         "  perp run --resume run.mcap --until 5                  takes a finished run further\n"
+        "  perp run scene.yaml --certify --log run.mcap          verdicts of every step, kept in the log\n"
+        "  perp run scene.yaml --certify --stop-at not-unique,invalid\n"
+        "                                                        ends with exit code 1 where one is met\n"
         "  perp run scene.yaml --watch                           runs at every save, until Ctrl-C; opens the replay\n"
         "  perp run scene.yaml --watch --html run.html           likewise, with the replay in a file to open\n\n"
         "`geometric` lists the gaps up to contacts.margin (0.02 m unless the scene says otherwise); to see\n"

@@ -285,6 +285,7 @@ void cli_print_run(const perp_model *model, const perp_state *state, const perp_
                model->scene->bodies[deepest->a].name, model->scene->bodies[deepest->b].name, deepest->t);
     }
     print_lift(model, &seen->highest);
+    cli_print_trust(result);
     if (result->several > 0 && result->rung->step) {
         printf("solved, not the only answer: in %d of %d steps another motion meets the same law (docs/choices.md)\n",
                result->several, result->steps);

@@ -35,6 +35,8 @@ typedef struct perp_log_about {
     const perp_log_file *files;        /* the scene is the first */
     int change_count;
     const char *const *changes; /* "PATH=VALUE", as applied to the scene when it was loaded */
+    bool certified;             /* steps come with their `trust`; a run that goes on is certified again */
+    unsigned stop_at;           /* of the perp_certifier_options */
 } perp_log_about;
 
 typedef struct perp_log_options {
@@ -115,6 +117,8 @@ typedef struct perp_log_head {
     const perp_log_file *files; /* bytes are zero-terminated */
     int change_count;
     const char *const *changes;
+    bool certified;   /* the run was certified */
+    unsigned stop_at; /* 1 << verdict: what ends it, as it was last asked for */
     int body_count;
     const char *const *bodies; /* names, in the scene's order: a and b of a contact */
     int pose_size;             /* numbers of a pose: 7, planar 3 */

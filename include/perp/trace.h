@@ -62,10 +62,10 @@ PERP_API void perp_text_free(char *text); /* NULL allowed */
 /* The version of jansson that is used; a string constant. */
 PERP_API const char *perp_json_version(void);
 
-/* state.csv and contacts.csv in a folder, written while a run goes on. */
+/* state.csv and contacts.csv in a folder, written while a run goes on; and trust.csv, if a step has a certificate. */
 typedef struct perp_csv perp_csv;
 
-/* Makes the folder if it is missing (not its parents) and opens both files under temporary names. IO says what failed.
+/* Makes the folder if it is missing (not its parents) and opens the files under temporary names. IO says what failed.
  */
 PERP_API perp_status perp_csv_open(const perp_model *model, const char *folder, perp_csv **csv, perp_error *error);
 /* A perp_observer whose context is the perp_csv; stops the run at the first failed write. */

@@ -5,6 +5,8 @@
  * constraints, dependent normals. */
 #include "analysis/rigidity_stability.h"
 #include "analysis/tolerances.h"
+#include "sim/sim.h"
+#include "step/common/contact_step.h"
 
 #include <perp/linalg.h>
 #include <perp/solver.h>
@@ -154,8 +156,57 @@ static perp_status ask_instant(rigidity_case *c, perp_error *error)
     return perp_analysis_instant(c->point, "instant", &c->answer, error);
 }
 
-/* `instant` speaks of states that rigid bodies can be in, to 1e-9 m; where this is none, as in the middle of a run, the
- * next step does. */
+static bool has_force(const perp_contact_record *records, int count, const perp_contact *contact)
+{
+    for (int i = 0; i < count; i++) {
+        if (records[i].mode != PERP_CONTACT_OPEN && perp_contact_same(&records[i].contact, contact)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A contact that bears force in the next step and touches at the state, but parts there by the little that the steps
+ * before have left of its velocity: `instant`, which has it open, does not speak of what goes on. NULL: there is none.
+ */
+static const perp_contact *find_missed(const rigidity_case *c)
+{
+    const analysis_point *point = c->point;
+    const perp_analysis *a = point->analysis;
+    for (int k = 0; k < point->set->count && point->stepped == PERP_STATUS_OK; k++) {
+        const perp_contact *contact = &point->set->contacts[k];
+        bool known = !has_force(a->contacts, a->contact_count, contact);
+        for (int i = 0; i < c->answer.solution_count && !known; i++) {
+            const perp_instant_solution *s = &c->answer.solutions[i];
+            known = has_force(s->contacts, s->contact_count, contact);
+        }
+        if (!known && fabs(contact->phi) <= TOUCHES_IN_A_RUN * perp_step_size_of_two(point->next->step.workspace,
+                                                                                     contact->a, contact->b)) {
+            return contact;
+        }
+    }
+    return NULL;
+}
+
+static perp_status judge_step(rigidity_case *c, const char *why, perp_error *error)
+{
+    c->answers = "the next step";
+    take_step(c);
+    return perp_analysis_reason(c->point, -1, error, "rigidity is judged by the forces of the next step: %s", why);
+}
+
+static perp_status judge_missed(rigidity_case *c, const perp_contact *missed, perp_error *error)
+{
+    const perp_body *bodies = c->point->model->scene->bodies;
+    char feature[64], why[512];
+    perp_contact_feature_text(missed, feature, sizeof feature);
+    snprintf(why, sizeof why, "contact `%.120s %.120s %s` is in force there, and counts as open at this instant",
+             bodies[missed->a].name, bodies[missed->b].name, feature);
+    return judge_step(c, why, error);
+}
+
+/* `instant` speaks of states that rigid bodies can be in, to 1e-9 m and m/s; where this is none, as in the middle of a
+ * run, the next step does. */
 static perp_status find_contacts(rigidity_case *c, perp_error *error)
 {
     analysis_point *point = c->point;
@@ -179,15 +230,16 @@ static perp_status find_contacts(rigidity_case *c, perp_error *error)
     if (status != PERP_STATUS_OK || c->answer.left_out[0] != '\0') {
         const char *text = status != PERP_STATUS_OK ? why.message : c->answer.left_out;
         if (point->stepped == PERP_STATUS_OK) {
-            c->answers = "the next step";
-            take_step(c);
-            return perp_analysis_reason(point, -1, error, "rigidity is judged by the forces of the next step: %s",
-                                        text);
+            return judge_step(c, text, error);
         }
         if (status != PERP_STATUS_OK) {
             c->unknown = true;
             return perp_analysis_reason(point, -1, error, "rigidity: %s", text);
         }
+    }
+    const perp_contact *missed = find_missed(c);
+    if (missed) {
+        return judge_missed(c, missed, error);
     }
     if (c->answer.solution_count > 0) {
         take_answer(c);

@@ -217,9 +217,15 @@ static bool has_to_stop(perp_certifier *c, double t)
     if (c->trust.contact_count > 1) {
         snprintf(more, sizeof more, " and %d more", c->trust.contact_count - 1);
     }
-    perp_fail(&c->failure, PERP_STATUS_CANCELLED, "%s%s%.300s%s, in the step from %g s to %g s",
+    char when[64];
+    if (c->point.rung->step) {
+        snprintf(when, sizeof when, "in the step from %g s to %g s", c->trust.from, t);
+    } else {
+        snprintf(when, sizeof when, "at t = %g s", t);
+    }
+    perp_fail(&c->failure, PERP_STATUS_CANCELLED, "%s%s%.300s%s, %s",
               of_motion ? "the motion is not unique" : "the rigid model is not valid",
-              c->trust.contact_count > 0 ? " at contact " : "", contact, more, c->trust.from, t);
+              c->trust.contact_count > 0 ? " at contact " : "", contact, more, when);
     c->failure.code = perp_verdict_name(of_motion ? PERP_VERDICT_NOT_UNIQUE : PERP_VERDICT_INVALID);
     snprintf(c->failure.evidence.contact, sizeof c->failure.evidence.contact, "%s", contact);
     c->failure.evidence.has_time = true;

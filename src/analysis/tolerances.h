@@ -38,6 +38,10 @@ static const double SAME_ANSWER = 1e-7;
 /* of F: so far normal forces may be from the answer's and are known. */
 static const double SAME_NORMALS = 1e-7;
 
+/* of the size of the smaller body: what is no farther apart touches, in the middle of a run whose next step has force
+ * there. */
+static const double TOUCHES_IN_A_RUN = 1e-4;
+
 /* ---- rigidity ---------------------------------------------------------------------------------------------------- */
 
 /* of a row's length: what is left of it beside rows that imply it. */

@@ -249,6 +249,43 @@ static void compare_info(comparison *c, const perp_step_info *a, const perp_step
     compare_counts(c, "several", a->several, b->several);
 }
 
+static void compare_rates(comparison *c, const char *of, bool acceleration, const double *x, const double *y)
+{
+    char what[300];
+    for (int i = 0; i < c->head->entry_count; i++) {
+        const perp_log_entry *e = &c->head->entries[i];
+        for (int k = 0; k < e->nv; k++) {
+            snprintf(what, sizeof what, "rate %.120s[%d] of %s", e->name, k, of);
+            note_numbers(c, what, unit_of_rate(e, k, acceleration), x[e->v_start + k], y[e->v_start + k]);
+        }
+    }
+}
+
+/* Certificates of a step, where both runs were certified. */
+static void compare_trust(comparison *c, const perp_step_trust *a, const perp_step_trust *b)
+{
+    if (!a || !b) {
+        compare_counts(c, "number of certificates", a != NULL, b != NULL);
+        return;
+    }
+    perp_step_trust x = *a, y = *b;
+    for (int i = 0; i < LOG_VERDICTS; i++) {
+        char what[40];
+        snprintf(what, sizeof what, "verdict of %s", perp_log_verdicts[i].name);
+        compare_words(c, what, perp_verdict_name(*perp_log_verdict_of(&perp_log_verdicts[i], &x)),
+                      perp_verdict_name(*perp_log_verdict_of(&perp_log_verdicts[i], &y)));
+    }
+    note_numbers(c, "begin of the certified step", PERP_LOG_UNIT_TIME, a->from, b->from);
+    compare_counts(c, "number of contacts that a verdict is about", a->contact_count, b->contact_count);
+    for (int i = 0; i < a->contact_count && i < b->contact_count; i++) {
+        compare_words(c, "contact that a verdict is about", a->contacts[i], b->contacts[i]);
+    }
+    if (a->motion && b->motion) {
+        compare_counts(c, "motion both ways", a->motion_both_ways, b->motion_both_ways);
+        compare_rates(c, "the motion that can be added", false, a->motion, b->motion);
+    }
+}
+
 static void compare_poses(comparison *c, const double *x, const double *y)
 {
     const int size = c->head->pose_size;
@@ -263,18 +300,6 @@ static void compare_poses(comparison *c, const double *x, const double *y)
                          : angle ? PERP_LOG_UNIT_ANGLE
                                  : PERP_LOG_UNIT_QUATERNION,
                          x[i], y[i]);
-        }
-    }
-}
-
-static void compare_rates(comparison *c, const char *of, bool acceleration, const double *x, const double *y)
-{
-    char what[300];
-    for (int i = 0; i < c->head->entry_count; i++) {
-        const perp_log_entry *e = &c->head->entries[i];
-        for (int k = 0; k < e->nv; k++) {
-            snprintf(what, sizeof what, "rate %.120s[%d] of %s", e->name, k, of);
-            note_numbers(c, what, unit_of_rate(e, k, acceleration), x[e->v_start + k], y[e->v_start + k]);
         }
     }
 }
@@ -359,6 +384,9 @@ static perp_status compare_step(comparison *c, perp_log_reader *a, int i, perp_l
         compare_events(c, &x.info, &y.info);
         compare_info(c, &x.info, &y.info);
         compare_answers(c, x.info.answer, y.info.answer);
+        if (a->head.certified && b->head.certified) {
+            compare_trust(c, x.info.trust, y.info.trust);
+        }
     }
     return status;
 }

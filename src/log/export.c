@@ -7,15 +7,27 @@
 
 /* ---- CSV: what `perp run --csv` would have written, by the same code ---- */
 
+/* The certificate of a step with its motion as the model has it, in `moving`; in a log it is by entry. */
+static perp_status read_trust(const perp_log_reader *r, const perp_log_step *step, const perp_model *model,
+                              perp_state *moving, perp_step_trust *trust, perp_error *error)
+{
+    perp_log_step other = *step;
+    *trust = *step->info.trust;
+    if (!trust->motion) {
+        return PERP_STATUS_OK;
+    }
+    other.v = trust->motion;
+    trust->motion = moving->v;
+    return perp_log_state(r, &other, model, moving, error);
+}
+
 static perp_status write_csv(perp_log_reader *r, const perp_model *model, const char *folder, perp_error *error)
 {
     perp_csv *csv = NULL;
-    perp_state state;
+    perp_state state = {0}, moving = {0};
     perp_status status = perp_state_create(model, &r->allocator, &state, error);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    status = perp_csv_open(model, folder, &csv, error);
+    status = status == PERP_STATUS_OK ? perp_state_create(model, &r->allocator, &moving, error) : status;
+    status = status == PERP_STATUS_OK ? perp_csv_open(model, folder, &csv, error) : status;
     bool writing = true;
     for (int i = 0; i < r->extent.step_count && status == PERP_STATUS_OK && writing; i++) {
         perp_log_step step;
@@ -23,9 +35,15 @@ static perp_status write_csv(perp_log_reader *r, const perp_model *model, const 
         if (status == PERP_STATUS_OK) {
             status = perp_log_state(r, &step, model, &state, error);
         }
+        perp_step_trust trust;
+        if (status == PERP_STATUS_OK && step.info.trust) {
+            status = read_trust(r, &step, model, &moving, &trust, error);
+            step.info.trust = &trust;
+        }
         writing = status == PERP_STATUS_OK && perp_csv_observe(csv, step.step, &state, &step.info);
     }
     perp_state_free(&state);
+    perp_state_free(&moving);
     if (status != PERP_STATUS_OK) {
         perp_csv_abandon(csv);
         return status;
@@ -88,11 +106,8 @@ static perp_status put_step(perp_log_reader *r, int index, byte_row *row, perp_e
     static const struct {
         log_channel channel;
         const char *key;
-    } parts[] = {{LOG_STATE, "{\"state\":"},
-                 {LOG_CONTACTS, ",\"contacts\":"},
-                 {LOG_ELEMENTS, ",\"elements\":"},
-                 {LOG_SOLUTIONS, ",\"solutions\":"},
-                 {LOG_INFO, ",\"info\":"}};
+    } parts[] = {{LOG_STATE, "{\"state\":"},         {LOG_CONTACTS, ",\"contacts\":"}, {LOG_ELEMENTS, ",\"elements\":"},
+                 {LOG_SOLUTIONS, ",\"solutions\":"}, {LOG_TRUST, ",\"trust\":"},       {LOG_INFO, ",\"info\":"}};
     int count;
     perp_log_step step;
     const log_step_place *place = &perp_log_steps(r, &count)[index];

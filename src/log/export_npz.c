@@ -36,6 +36,12 @@ enum {
     CONTACT_FORCE,
     CONTACT_SLIP,
     CONTACT_MARGIN,
+    TRUST_STEP,
+    TRUST_EXISTENCE,
+    TRUST_UNIQUENESS,
+    TRUST_RIGIDITY,
+    TRUST_MOTION,
+    TRUST_BOTH_WAYS,
     BODIES,
     Q_NAMES,
     V_NAMES,
@@ -63,6 +69,12 @@ static const table shapes[TABLES] = {
     [CONTACT_FORCE] = {.name = "contact_force_on_b", .type = "<f8", .columns = {3}},
     [CONTACT_SLIP] = {.name = "contact_slip", .type = "<f8", .columns = {2}},
     [CONTACT_MARGIN] = {.name = "contact_margin", .type = "<f8"},
+    [TRUST_STEP] = {.name = "trust_step", .type = "<i4"},
+    [TRUST_EXISTENCE] = {.name = "trust_existence", .type = "|S64"},
+    [TRUST_UNIQUENESS] = {.name = "trust_uniqueness", .type = "|S64"},
+    [TRUST_RIGIDITY] = {.name = "trust_rigidity", .type = "|S64"},
+    [TRUST_MOTION] = {.name = "trust_motion", .type = "<f8"},
+    [TRUST_BOTH_WAYS] = {.name = "trust_both_ways", .type = "<i4"},
     [BODIES] = {.name = "bodies"},
     [Q_NAMES] = {.name = "q_names"},
     [V_NAMES] = {.name = "v_names"},
@@ -108,6 +120,27 @@ static void put_contact(table *tables, int step, const perp_contact_record *reco
     put_reals(&tables[CONTACT_MARGIN], &record->margin, 1);
 }
 
+static void put_verdict(table *t, perp_verdict verdict)
+{
+    char text[64] = {0};
+    snprintf(text, sizeof text, "%s", perp_verdict_name(verdict));
+    perp_bytes_put(&t->row, text, sizeof text);
+}
+
+/* A motion is 0 where there is none. */
+static void put_trust(table *tables, const perp_log_head *head, int step, const perp_step_trust *trust)
+{
+    perp_bytes_u32(&tables[TRUST_STEP].row, (uint32_t)step);
+    put_verdict(&tables[TRUST_EXISTENCE], trust->existence);
+    put_verdict(&tables[TRUST_UNIQUENESS], trust->uniqueness);
+    put_verdict(&tables[TRUST_RIGIDITY], trust->rigidity);
+    for (int i = 0; i < head->nv; i++) {
+        const double rate = trust->motion ? trust->motion[i] : 0.0;
+        put_reals(&tables[TRUST_MOTION], &rate, 1);
+    }
+    perp_bytes_u32(&tables[TRUST_BOTH_WAYS].row, trust->motion_both_ways);
+}
+
 static void put_step(table *tables, const perp_log_head *head, const perp_log_step *step)
 {
     perp_bytes_u32(&tables[STEP].row, (uint32_t)step->step);
@@ -117,6 +150,9 @@ static void put_step(table *tables, const perp_log_head *head, const perp_log_st
     put_reals(&tables[POSES], step->poses, head->body_count * head->pose_size);
     for (int i = 0; i < step->info.contact_count; i++) {
         put_contact(tables, step->step, &step->info.contacts[i]);
+    }
+    if (step->info.trust) {
+        put_trust(tables, head, step->step, step->info.trust);
     }
 }
 
@@ -279,7 +315,7 @@ static perp_status fill(perp_log_reader *r, table *tables, perp_error *error)
     uint64_t total = 0;
     bool failed = false;
     tables[Q].columns[0] = head->nq;
-    tables[V].columns[0] = head->nv;
+    tables[V].columns[0] = tables[TRUST_MOTION].columns[0] = head->nv;
     tables[POSES].columns[0] = head->body_count;
     tables[POSES].columns[1] = head->pose_size;
     put_bodies(&tables[BODIES], head);

@@ -52,6 +52,7 @@ typedef enum log_channel {
     LOG_MEMORY,    /* of the last step of a unit */
     LOG_ELEMENTS,  /* of a step whose contacts are patches; stands before its /info */
     LOG_SOLUTIONS, /* of the initial state on a rung that speaks of an instant; likewise */
+    LOG_TRUST,     /* of a step that was certified; likewise */
     LOG_CHANNELS
 } log_channel;
 
@@ -74,6 +75,9 @@ void perp_log_put_elements(byte_row *row, bool planar, int step, double t, const
 /* All answers of a rung that speaks of an instant. */
 void perp_log_put_solutions(byte_row *row, const perp_model *model, int step, const perp_state *state,
                             const perp_instant_answer *answer);
+/* The certificate of a step. */
+void perp_log_put_trust(byte_row *row, const perp_model *model, int step, const perp_state *state,
+                        const perp_step_trust *trust);
 /* The contacts that something is said of, each with its number in the step's list. */
 void perp_log_put_why(byte_row *row, int step, double t, const perp_contact_note *notes, int count);
 void perp_log_put_info(byte_row *row, const perp_model *model, int step, double t, const perp_step_info *info,
@@ -85,6 +89,23 @@ void perp_log_put_scene(byte_row *row, const perp_model *model, const perp_kinem
 
 /* "layout" of the metadata: the names that messages refer to, and how many numbers each has. */
 void perp_log_put_layout(byte_row *row, const perp_model *model, const perp_state *state);
+
+/* ---- verdicts ---- */
+
+/* A verdict of a certificate: where it is in a perp_step_trust, and which ones it may be. */
+typedef struct log_verdict {
+    const char *name;
+    size_t offset;
+    unsigned may_be; /* 1 << perp_verdict */
+} log_verdict;
+
+enum { LOG_VERDICTS = 3 };
+extern const log_verdict perp_log_verdicts[LOG_VERDICTS];
+
+static inline perp_verdict *perp_log_verdict_of(const log_verdict *verdict, perp_step_trust *trust)
+{
+    return (perp_verdict *)(void *)((char *)trust + verdict->offset);
+}
 
 /* ---- numbers of records, as tables ---- */
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { STOPS = 32 * PERP_VERDICT_COUNT }; /* bytes of a list of verdicts */
+
 void perp_log_scene_hash(const perp_log_about *about, char text[17])
 {
     perp_hash hash = perp_hash_begin();
@@ -64,6 +66,18 @@ static void end_metadata(perp_log *log, map_row *m)
                         m->name);
 }
 
+static void put_stops(map_row *m, unsigned stop_at)
+{
+    char text[STOPS] = "";
+    for (int i = 0; i < PERP_VERDICT_COUNT; i++) {
+        if (stop_at & (1u << i)) {
+            const size_t used = strlen(text);
+            snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? "," : "", perp_verdict_name((perp_verdict)i));
+        }
+    }
+    put_text(m, "stop_at", text);
+}
+
 static void put_provenance(perp_log *log, const perp_log_about *about)
 {
     const perp_run_settings *settings = about->settings ? about->settings : &about->model->scene->run;
@@ -85,6 +99,9 @@ static void put_provenance(perp_log *log, const perp_log_about *about)
     for (int i = 0; i < about->change_count; i++) {
         snprintf(key, sizeof key, "change.%d", i);
         put_text(&m, key, about->changes[i]);
+    }
+    if (about->certified) { /* logs of other runs are as they were before there were certificates */
+        put_stops(&m, about->stop_at);
     }
     perp_bytes_string(row, "layout");
     const size_t length = row->size;
@@ -155,6 +172,9 @@ void perp_log_put_resume(perp_log *log, const perp_log_about *about, int step)
     map_row m = begin_metadata(&log->unit, "perp.resume");
     put_whole(&m, "step", step);
     put_whole(&m, "steps", perp_run_steps(settings));
+    if (about->certified) {
+        put_stops(&m, about->stop_at);
+    }
     end_metadata(log, &m);
 }
 

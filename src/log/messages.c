@@ -200,6 +200,35 @@ void perp_log_put_solutions(byte_row *row, const perp_model *model, int step, co
     perp_bytes_text(row, "]}");
 }
 
+static void put_list(byte_row *row, const char *key, const char *const *texts, int count)
+{
+    perp_bytes_text(row, key);
+    for (int i = 0; i < count; i++) {
+        perp_bytes_text(row, i > 0 ? "," : "");
+        perp_bytes_quoted(row, texts[i]);
+    }
+    perp_bytes_text(row, "]");
+}
+
+void perp_log_put_trust(byte_row *row, const perp_model *model, int step, const perp_state *state,
+                        const perp_step_trust *trust)
+{
+    perp_step_trust own = *trust;
+    perp_bytes_json(row, "{\"step\":%d,\"t\":%g,\"from\":%g", step, state->t, trust->from);
+    for (int i = 0; i < LOG_VERDICTS; i++) {
+        perp_bytes_json(row, ",%s:%s", perp_log_verdicts[i].name,
+                        perp_verdict_name(*perp_log_verdict_of(&perp_log_verdicts[i], &own)));
+    }
+    if (trust->motion) {
+        perp_bytes_text(row, ",\"motion\":");
+        put_rates(row, model, state, (double *)(uintptr_t)trust->motion, 1);
+        perp_bytes_text(row, trust->motion_both_ways ? ",\"both_ways\":true" : ",\"both_ways\":false");
+    }
+    put_list(row, ",\"contacts\":[", trust->contacts, trust->contact_count);
+    put_list(row, ",\"reasons\":[", trust->reasons, trust->reason_count);
+    perp_bytes_text(row, "}");
+}
+
 void perp_log_put_why(byte_row *row, int step, double t, const perp_contact_note *notes, int count)
 {
     const char *separator = "";

@@ -425,6 +425,58 @@ static void parse_info(parser *p, const log_message *message, perp_log_step *ste
     json_decref(object);
 }
 
+static perp_verdict verdict_at(parser *p, const json_t *object, const log_verdict *verdict)
+{
+    const char *name = text_at(p, object, verdict->name);
+    for (int i = 0; i < PERP_VERDICT_COUNT; i++) {
+        if ((verdict->may_be & (1u << i)) && strcmp(name, perp_verdict_name((perp_verdict)i)) == 0) {
+            return (perp_verdict)i;
+        }
+    }
+    expect(p, false, verdict->name);
+    return PERP_VERDICT_UNKNOWN;
+}
+
+static const char *const *texts_at(parser *p, const json_t *object, const char *key, int *count)
+{
+    const json_t *list = json_object_get(object, key);
+    expect(p, json_is_array(list) && json_array_size(list) < INT_MAX, key);
+    *count = working(p) ? (int)json_array_size(list) : 0;
+    const char **texts = TAKE(p, const char *, *count);
+    for (int i = 0; i < *count && working(p); i++) {
+        const char *text = json_string_value(json_array_get(list, (size_t)i));
+        expect(p, text != NULL, key);
+        texts[i] = text ? copy_text(p, text) : "";
+    }
+    return texts;
+}
+
+/* The certificate; rates by entry, as v is. */
+static void parse_trust(parser *p, const log_message *message, perp_log_step *step)
+{
+    json_t *object = load(p, message, "trust");
+    const json_t *motion = json_object_get(object, "motion");
+    perp_step_trust *trust = TAKE(p, perp_step_trust, 1);
+    double *rates = motion ? TAKE(p, double, p->r->head.nv) : NULL;
+    expect(p, !p->good || whole_at(p, object, "step", 0) == step->step, "step");
+    if (working(p)) {
+        trust->from = real_at(p, object, "from");
+        for (int i = 0; i < LOG_VERDICTS; i++) {
+            *perp_log_verdict_of(&perp_log_verdicts[i], trust) = verdict_at(p, object, &perp_log_verdicts[i]);
+        }
+        trust->contacts = texts_at(p, object, "contacts", &trust->contact_count);
+        trust->reasons = texts_at(p, object, "reasons", &trust->reason_count);
+        step->info.trust = trust;
+    }
+    if (working(p) && motion) {
+        expect(p, json_is_boolean(json_object_get(object, "both_ways")), "both_ways");
+        parse_rates(p, motion, "motion", rates);
+        trust->motion = rates;
+        trust->motion_both_ways = json_is_true(json_object_get(object, "both_ways"));
+    }
+    json_decref(object);
+}
+
 static void parse_words(parser *p, const log_message *message, perp_log_step *step)
 {
     const int contacts = step->info.contact_count;
@@ -485,6 +537,9 @@ perp_status perp_log_parse_step(perp_log_reader *r, const log_step_place *place,
     if (working(&p) && place->messages[LOG_SOLUTIONS].size > 0) {
         parse_answer(&p, &place->messages[LOG_SOLUTIONS], step);
     }
+    if (working(&p) && place->messages[LOG_TRUST].size > 0) {
+        parse_trust(&p, &place->messages[LOG_TRUST], step);
+    }
     if (working(&p)) {
         parse_info(&p, &place->messages[LOG_INFO], step);
     }
@@ -525,7 +580,7 @@ perp_status perp_log_parse_memory(perp_log_reader *r, const log_message *message
 /* ---- head and end ------------------------------------------------------------------------------------------------ */
 
 /* The value of a key in pairs of strings, terminated and in the arena. */
-static const char *find_value(parser *p, byte_view map, const char *key)
+static const char *find_value_or(parser *p, byte_view map, const char *key, const char *missing)
 {
     const size_t wanted = strlen(key);
     while (map.left > 0 && map.good) {
@@ -537,8 +592,34 @@ static const char *find_value(parser *p, byte_view map, const char *key)
             return own ? own : "";
         }
     }
-    expect(p, false, key);
-    return "";
+    return missing;
+}
+
+static const char *find_value(parser *p, byte_view map, const char *key)
+{
+    const char *value = find_value_or(p, map, key, NULL);
+    expect(p, value != NULL, key);
+    return value ? value : "";
+}
+
+/* Verdicts with commas between them, as bits; nothing where the run was not certified. */
+static void find_stops(parser *p, byte_view map)
+{
+    perp_log_head *head = &p->r->head;
+    const char *text = find_value_or(p, map, "stop_at", NULL);
+    head->certified = head->certified || text;
+    head->stop_at = text ? 0 : head->stop_at;
+    while (text && *text && working(p)) {
+        const size_t length = strcspn(text, ",");
+        int verdict = 0;
+        while (verdict < PERP_VERDICT_COUNT && (strlen(perp_verdict_name((perp_verdict)verdict)) != length ||
+                                                memcmp(perp_verdict_name((perp_verdict)verdict), text, length) != 0)) {
+            verdict++;
+        }
+        expect(p, verdict < PERP_VERDICT_COUNT, "stop_at");
+        head->stop_at |= 1u << (verdict < PERP_VERDICT_COUNT ? verdict : 0);
+        text += length + (text[length] == ',');
+    }
 }
 
 static int find_whole(parser *p, byte_view map, const char *key, long high)
@@ -628,6 +709,7 @@ perp_status perp_log_parse_head(perp_log_reader *r, byte_view map, perp_error *e
         changes[i] = find_value(&p, map, key);
     }
     head->changes = changes;
+    find_stops(&p, map);
     if (working(&p)) {
         parse_layout(&p, find_value(&p, map, "layout"));
     }
@@ -640,6 +722,7 @@ perp_status perp_log_parse_resume(perp_log_reader *r, byte_view map, perp_error 
 {
     parser p = {.r = r, .arena = &r->arena, .good = true, .memory = true};
     const int steps = find_whole(&p, map, "steps", INT_MAX);
+    find_stops(&p, map);
     const perp_status status = verdict(&p, "where the run went on", error);
     r->head.steps_asked = status == PERP_STATUS_OK ? steps : r->head.steps_asked;
     return status;

@@ -22,7 +22,8 @@ typedef struct log_message {
 
 typedef struct log_step_place {
     int step, unit;
-    log_message messages[LOG_CHANNELS]; /* of LOG_STATE, LOG_CONTACTS, LOG_INFO; LOG_ELEMENTS, LOG_SOLUTIONS if any */
+    log_message messages[LOG_CHANNELS]; /* of LOG_STATE, LOG_CONTACTS, LOG_INFO; LOG_ELEMENTS, LOG_SOLUTIONS, LOG_TRUST
+                                           if any */
 } log_step_place;
 
 /* What is said of a step, in its unit or in the one behind. */

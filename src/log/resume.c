@@ -5,6 +5,7 @@
 #include "log/write.h"
 #include "model/state.h"
 #include "step/common/run_result.h"
+#include "step/common/trust.h"
 #include "trace/state_view.h"
 
 #include <errno.h>
@@ -78,6 +79,7 @@ static void add_step(const perp_log_step *step, perp_run_start *start, byte_row 
         start->fallbacks[i] += info->fallbacks[i];
     }
     start->several += info->several;
+    perp_trust_count(&start->trust, step->step, step->t, info->trust);
     perp_bytes_put(events, info->events, (size_t)info->event_count * sizeof *info->events);
 }
 
@@ -191,7 +193,7 @@ static perp_status note_steps(perp_log *log, const perp_log_reader *r, const per
 {
     int count;
     const perp_run_settings *settings = about->settings ? about->settings : &about->model->scene->run;
-    if (perp_run_steps(settings) != r->head.steps_asked) {
+    if (perp_run_steps(settings) != r->head.steps_asked || about->stop_at != r->head.stop_at) {
         perp_log_put_resume(log, about, perp_log_units(r, &count)[unit].memory_step);
         perp_log_write_unit(log);
     }

@@ -52,6 +52,11 @@ static const char solutions_schema[] = OBJECT
 static const char why_schema[] = OBJECT "\"step\":" WHOLE ",\"t\":" NUMBER ",\"contacts\":" LIST OBJECT
                                         "\"contact\":" WHOLE ",\"why\":" WORD ",\"flip\":" BY_NAME "}}}}}";
 
+static const char trust_schema[] =
+    OBJECT "\"step\":" WHOLE ",\"t\":" NUMBER ",\"from\":" NUMBER ",\"existence\":" WORD ",\"uniqueness\":" WORD
+           ",\"rigidity\":" WORD ",\"motion\":" BY_NAME ",\"both_ways\":{\"type\":\"boolean\"},\"contacts\":" LIST WORD
+           "},\"reasons\":" LIST WORD "}}}";
+
 static const char info_schema[] = OBJECT
     "\"step\":" WHOLE ",\"t\":" NUMBER ",\"iterations\":" WHOLE ",\"solve_us\":" NUMBER
     ",\"several\":{\"type\":\"boolean\"},\"residual\":" OBJECT "\"balance\":" NUMBER ",\"complementarity\":" NUMBER
@@ -93,7 +98,8 @@ static const struct {
                             [LOG_WHY] = {"/why", "perp.Why", why_schema},
                             [LOG_MEMORY] = {"/memory", "perp.Memory", memory_schema},
                             [LOG_ELEMENTS] = {"/elements", "perp.Elements", elements_schema},
-                            [LOG_SOLUTIONS] = {"/solutions", "perp.Solutions", solutions_schema}};
+                            [LOG_SOLUTIONS] = {"/solutions", "perp.Solutions", solutions_schema},
+                            [LOG_TRUST] = {"/trust", "perp.Trust", trust_schema}};
 
 const char *perp_log_topic(log_channel channel)
 {
@@ -145,6 +151,16 @@ const log_quantity perp_log_residuals[LOG_RESIDUALS] = {
     {"balance_true", PERP_LOG_UNIT_NONE, offsetof(perp_residuals, balance_true), 1},
     {"boundary_layer", PERP_LOG_UNIT_LENGTH, offsetof(perp_residuals, boundary_layer), 1},
     {"loop", PERP_LOG_UNIT_JOINT, offsetof(perp_residuals, loop), 1}};
+
+#define MAY_BE(verdict) (1u << PERP_VERDICT_##verdict)
+
+const log_verdict perp_log_verdicts[LOG_VERDICTS] = {
+    {"existence", offsetof(perp_step_trust, existence), MAY_BE(EXISTS) | MAY_BE(NONE) | MAY_BE(UNKNOWN)},
+    {"uniqueness", offsetof(perp_step_trust, uniqueness),
+     MAY_BE(UNIQUE) | MAY_BE(UNIQUE_AT_THESE_NORMAL_FORCES) | MAY_BE(NOT_UNIQUE) | MAY_BE(BORDERLINE) |
+         MAY_BE(UNKNOWN)},
+    {"rigidity", offsetof(perp_step_trust, rigidity),
+     MAY_BE(VALID) | MAY_BE(INVALID) | MAY_BE(BORDERLINE) | MAY_BE(UNKNOWN) | MAY_BE(NO_CONTACT)}};
 
 uint64_t perp_log_time(double t)
 {

@@ -216,6 +216,11 @@ static void put_step(perp_log *log, int step, const perp_state *state, const per
         perp_log_put_solutions(records, log->model, step, state, info->answer);
         perp_mcap_end(&log->records, begin);
     }
+    if (info->trust) {
+        begin = begin_message(log, LOG_TRUST, step, state->t);
+        perp_log_put_trust(records, log->model, step, state, info->trust);
+        perp_mcap_end(&log->records, begin);
+    }
     begin = begin_message(log, LOG_INFO, step, state->t);
     perp_log_put_info(records, log->model, step, state->t, info, log->options.timing);
     perp_mcap_end(&log->records, begin);

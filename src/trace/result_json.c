@@ -247,6 +247,50 @@ static json_t *loops(const perp_model *model, const perp_run_result *result)
     return array;
 }
 
+/* How often each verdict was met. */
+static json_t *verdict_counts(const int counts[PERP_VERDICT_COUNT])
+{
+    json_maker m = perp_json_object();
+    for (int i = 0; i < PERP_VERDICT_COUNT; i++) {
+        if (counts[i] > 0) {
+            perp_json_put(&m, perp_verdict_name((perp_verdict)i), json_integer(counts[i]));
+        }
+    }
+    return perp_json_finished(&m);
+}
+
+static json_t *trust_first(const perp_trust_first *first)
+{
+    json_maker m = perp_json_object();
+    json_t *list = json_array();
+    for (int i = 0; list && i < first->contact_count; i++) {
+        list = perp_json_appended(list, json_string(first->contacts[i]));
+    }
+    perp_json_put(&m, "step", json_integer(first->step));
+    perp_json_put(&m, "t", perp_json_real(first->t));
+    perp_json_put(&m, "from", perp_json_real(first->from));
+    perp_json_put(&m, "contacts", list);
+    perp_json_put(&m, "reason", json_string(first->reason));
+    return perp_json_finished(&m);
+}
+
+static json_t *trust_object(const perp_trust_summary *trust)
+{
+    json_maker m = perp_json_object(), first = perp_json_object();
+    perp_json_put(&m, "steps", json_integer(trust->steps));
+    perp_json_put(&m, "existence", verdict_counts(trust->existence));
+    perp_json_put(&m, "uniqueness", verdict_counts(trust->uniqueness));
+    perp_json_put(&m, "rigidity", verdict_counts(trust->rigidity));
+    if (trust->not_unique.met) {
+        perp_json_put(&first, perp_verdict_name(PERP_VERDICT_NOT_UNIQUE), trust_first(&trust->not_unique));
+    }
+    if (trust->invalid.met) {
+        perp_json_put(&first, perp_verdict_name(PERP_VERDICT_INVALID), trust_first(&trust->invalid));
+    }
+    perp_json_put(&m, "first", perp_json_finished(&first));
+    return perp_json_finished(&m);
+}
+
 char *perp_result_json(const perp_model *model, const perp_state *state, const perp_run_result *result,
                        const perp_error *failure)
 {
@@ -276,6 +320,9 @@ char *perp_result_json(const perp_model *model, const perp_state *state, const p
         perp_json_put(&m, "residual", residuals(&result->residuals));
         perp_json_put(&m, "fallbacks", fallbacks(result));
         perp_json_put(&m, "several", json_integer(result->several));
+        if (result->trust) {
+            perp_json_put(&m, "trust", trust_object(result->trust));
+        }
         perp_json_put(&m, "timing", timing(&result->timing));
         perp_json_put(&m, "hash", json_string(hash));
     }

@@ -11,23 +11,43 @@
 
 struct perp_csv {
     const perp_model *model;
-    output_file states, contacts;
+    output_file states, contacts, trust;
+    bool certified;           /* a step had a certificate: without one there is no trust.csv */
     perp_plain_locale locale; /* a decimal comma would be one comma too many */
 };
+
+/* The headings of coordinates, or of rates. */
+static void write_names(perp_csv *csv, FILE *out, const perp_state *state, bool rates, const char *before)
+{
+    state_entry entry;
+    for (int cursor = 0; perp_state_next(csv->model, state, &cursor, &entry);) {
+        for (int k = 0; k < (rates ? entry.nv : entry.nq); k++) {
+            fprintf(out, ",%s%s%s", before, entry.name, perp_state_ending(entry.nq, rates, k));
+        }
+    }
+}
+
+static void write_numbers(perp_csv *csv, FILE *out, const perp_state *state, bool rates)
+{
+    state_entry entry;
+    for (int cursor = 0; perp_state_next(csv->model, state, &cursor, &entry);) {
+        const double *values = rates ? entry.v : entry.q;
+        for (int k = 0; k < (rates ? entry.nv : entry.nq); k++) {
+            fprintf(out, ",%.17g", values[k]);
+        }
+    }
+}
 
 static void write_header(perp_csv *csv, const perp_state *state)
 {
     FILE *out = csv->states.stream;
     fputs("step,t", out);
-    for (int rates = 0; rates < 2; rates++) {
-        state_entry entry;
-        for (int cursor = 0; perp_state_next(csv->model, state, &cursor, &entry);) {
-            for (int k = 0; k < (rates ? entry.nv : entry.nq); k++) {
-                fprintf(out, ",%s%s%s", rates ? "v:" : "", entry.name, perp_state_ending(entry.nq, rates == 1, k));
-            }
-        }
-    }
+    write_names(csv, out, state, false, "");
+    write_names(csv, out, state, true, "v:");
     fputs("\n", out);
+    fputs("step,t,from,existence,uniqueness,rigidity,contacts,both_ways", csv->trust.stream);
+    write_names(csv, csv->trust.stream, state, true, "motion:");
+    fputs("\n", csv->trust.stream);
     fputs("step,t,a,b,feature,mode,phi,px,py,pz,nx,ny,nz,tx,ty,tz,fn,ft1,ft2,slip1,slip2\n", csv->contacts.stream);
 }
 
@@ -35,16 +55,35 @@ static void write_row(perp_csv *csv, int step, const perp_state *state)
 {
     FILE *out = csv->states.stream;
     fprintf(out, "%d,%.17g", step, state->t);
-    for (int rates = 0; rates < 2; rates++) {
+    write_numbers(csv, out, state, false);
+    write_numbers(csv, out, state, true);
+    fputs("\n", out);
+}
+
+/* A motion is left empty where there is none. */
+static void write_trust(perp_csv *csv, int step, const perp_state *state, const perp_step_trust *trust)
+{
+    FILE *out = csv->trust.stream;
+    const perp_state moving = {.q = state->q, .v = (double *)(uintptr_t)trust->motion, .t = state->t};
+    fprintf(out, "%d,%.17g,%.17g,%s,%s,%s,", step, state->t, trust->from, perp_verdict_name(trust->existence),
+            perp_verdict_name(trust->uniqueness), perp_verdict_name(trust->rigidity));
+    for (int i = 0; i < trust->contact_count; i++) {
+        fprintf(out, "%s%s", i > 0 ? ";" : "", trust->contacts[i]);
+    }
+    if (trust->motion) {
+        fputs(trust->motion_both_ways ? ",1" : ",0", out);
+        write_numbers(csv, out, &moving, true);
+    } else {
+        fputs(",", out);
         state_entry entry;
         for (int cursor = 0; perp_state_next(csv->model, state, &cursor, &entry);) {
-            const double *values = rates ? entry.v : entry.q;
-            for (int k = 0; k < (rates ? entry.nv : entry.nq); k++) {
-                fprintf(out, ",%.17g", values[k]);
+            for (int k = 0; k < entry.nv; k++) {
+                fputs(",", out);
             }
         }
     }
     fputs("\n", out);
+    csv->certified = true;
 }
 
 /* Names have no commas (scene rules), so nothing needs quotes. Adding 0 takes the sign from a zero. */
@@ -87,6 +126,9 @@ perp_status perp_csv_open(const perp_model *model, const char *folder, perp_csv 
     if (status == PERP_STATUS_OK) {
         status = perp_output_open(&c->contacts, folder, "contacts.csv", error);
     }
+    if (status == PERP_STATUS_OK) {
+        status = perp_output_open(&c->trust, folder, "trust.csv", error);
+    }
     if (status != PERP_STATUS_OK) {
         perp_csv_abandon(c);
         return status;
@@ -106,16 +148,20 @@ bool perp_csv_observe(void *context, int step, const perp_state *state, const pe
     for (int i = 0; i < info->contact_count; i++) {
         write_contact(csv, step, state->t, &info->contacts[i]);
     }
+    if (info->trust) {
+        write_trust(csv, step, state, info->trust);
+    }
     perp_plain_locale_leave(&csv->locale);
-    return !ferror(csv->states.stream) && !ferror(csv->contacts.stream);
+    return !ferror(csv->states.stream) && !ferror(csv->contacts.stream) && !ferror(csv->trust.stream);
 }
 
 perp_status perp_csv_commit(perp_csv *csv, perp_error *error)
 {
-    output_file *const files[] = {&csv->states, &csv->contacts};
+    output_file *const files[] = {&csv->states, &csv->contacts, &csv->trust};
+    const int count = csv->certified ? 3 : 2;
     perp_status status = PERP_STATUS_OK;
-    for (int i = 0; i < 4 && status == PERP_STATUS_OK; i++) { /* none appears before both are whole */
-        status = i < 2 ? perp_output_finish(files[i], error) : perp_output_publish(files[i - 2], error);
+    for (int i = 0; i < 2 * count && status == PERP_STATUS_OK; i++) { /* none appears before all are whole */
+        status = i < count ? perp_output_finish(files[i], error) : perp_output_publish(files[i - count], error);
     }
     perp_csv_abandon(csv);
     return status;
@@ -126,6 +172,7 @@ void perp_csv_abandon(perp_csv *csv)
     if (csv) {
         perp_output_discard(&csv->states);
         perp_output_discard(&csv->contacts);
+        perp_output_discard(&csv->trust);
         perp_plain_locale_close(&csv->locale);
         free(csv);
     }

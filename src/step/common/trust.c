@@ -1,6 +1,7 @@
 #include "step/common/trust.h"
 
 #include <stdio.h>
+#include <string.h>
 
 const char *perp_verdict_name(perp_verdict verdict)
 {
@@ -19,7 +20,18 @@ const char *perp_verdict_name(perp_verdict verdict)
     return names[verdict];
 }
 
-static void note_first(perp_trust_first *first, int step, double t, const perp_step_trust *trust)
+/* The first reason about this; reasons say in their first word what they are about. */
+static const char *find_reason(const perp_step_trust *trust, const char *about)
+{
+    for (int i = 0; i < trust->reason_count; i++) {
+        if (strncmp(trust->reasons[i], about, strlen(about)) == 0) {
+            return trust->reasons[i];
+        }
+    }
+    return "";
+}
+
+static void note_first(perp_trust_first *first, int step, double t, const perp_step_trust *trust, const char *about)
 {
     enum { MOST = sizeof first->contacts / sizeof *first->contacts };
     if (first->met) {
@@ -29,9 +41,7 @@ static void note_first(perp_trust_first *first, int step, double t, const perp_s
     for (int i = 0; i < trust->contact_count && i < MOST; i++) {
         snprintf(first->contacts[first->contact_count++], sizeof *first->contacts, "%s", trust->contacts[i]);
     }
-    if (trust->reason_count > 0) {
-        snprintf(first->reason, sizeof first->reason, "%s", trust->reasons[0]);
-    }
+    snprintf(first->reason, sizeof first->reason, "%s", find_reason(trust, about));
 }
 
 void perp_trust_count(perp_trust_summary *summary, int step, double t, const perp_step_trust *trust)
@@ -44,9 +54,9 @@ void perp_trust_count(perp_trust_summary *summary, int step, double t, const per
     summary->uniqueness[trust->uniqueness]++;
     summary->rigidity[trust->rigidity]++;
     if (trust->uniqueness == PERP_VERDICT_NOT_UNIQUE) {
-        note_first(&summary->not_unique, step, t, trust);
+        note_first(&summary->not_unique, step, t, trust, perp_verdict_name(PERP_VERDICT_NOT_UNIQUE));
     }
     if (trust->rigidity == PERP_VERDICT_INVALID) {
-        note_first(&summary->invalid, step, t, trust);
+        note_first(&summary->invalid, step, t, trust, "rigidity:");
     }
 }
