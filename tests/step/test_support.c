@@ -236,11 +236,270 @@ static void sticking_fingers_leave_a_turn_of_least_power(void **state)
     assert_true(stuck > 20);
 }
 
+/* ---- rest -------------------------------------------------------------------------------------------------------- */
+
+static const char *const STEPPING[] = {"qs-lcp",           "qs-ncp",  "qs-opt",  "qs-lp",
+                                       "qs-impedance-lcp", "qs-qp",   "qs-cone", "quasidynamic",
+                                       "dyn-lcp",          "dyn-ncp", "dyn-qp"};
+enum { STEPPING_COUNT = sizeof STEPPING / sizeof *STEPPING };
+
+static const char LOADED[] = "perp: 1\nplanar: true\ngravity: [0, 0]\n"
+                             "bodies:\n"
+                             "  slider: {mass: 1, shapes: [{box: [0.2, 0.1]}], support: {friction: 0.4%s}}\n"
+                             "forces: [{body: slider, point: [0.03, 0.02], force: [%g, 1], torque: 0.05}]\n"
+                             "run: {model: %s, h: 0.01, steps: 20}\n";
+
+/* Forces of the plane on the body in the last state: sum, and moment about the origin. */
+static void plane_on_body(const scene_run *run, double sum[3])
+{
+    const run_state *last = &run->states[run->count - 1];
+    memset(sum, 0, 3 * sizeof *sum);
+    for (int i = 0; i < last->contact_count; i++) {
+        const perp_contact_record *r = &last->contacts[i];
+        if (perp_contact_is_support(&r->contact)) {
+            sum[0] += r->ft[0];
+            sum[1] += r->ft[1];
+            sum[2] += r->contact.point_b.x * r->ft[1] - r->contact.point_b.y * r->ft[0];
+            assert_true(hypot(r->ft[0], r->ft[1]) <= 0.4 * sqrt(2.0) * r->fn * (1.0 + 1e-9)); /* the box's corner */
+            NEAR(r->force_on_b.x, r->ft[0], 0.0);
+            NEAR(r->force_on_b.y, r->ft[1], 0.0);
+        }
+    }
+}
+
+/* Friction balances what it can hold, and nothing moves by a bit. */
+static void what_friction_holds_does_not_creep(void **state)
+{
+    (void)state;
+    for (int r = 0; r < STEPPING_COUNT; r++) {
+        scene_run run;
+        double sum[3];
+        run_text(&run, scene_text_of(LOADED, "", 2.0, STEPPING[r]).of);
+        for (int k = 0; k < 3; k++) {
+            assert_true(run_body(&run, run.count - 1, "slider", k) == 0.0 && speed_of(&run, run.count - 1, k) == 0.0);
+        }
+        plane_on_body(&run, sum);
+        NEAR(sum[0], -2.0, 1e-7);
+        NEAR(sum[1], -1.0, 1e-7);
+        NEAR(sum[2], -(0.05 + 0.03 * 1 - 0.02 * 2), 1e-8);
+        scene_run_free(&run);
+    }
+}
+
+/* Beyond it nothing holds the body where there is no inertia; without load or friction any force does that. */
+static void what_friction_cannot_hold_is_unsupported(void **state)
+{
+    (void)state;
+    static const char *const WEAK[] = {"", ", normal: 0"};
+    for (int r = 0; r < 7; r++) {
+        for (int k = 0; k < 2; k++) {
+            scene_run run;
+            const scene_text text = scene_text_of(LOADED, WEAK[k], k == 0 ? 6.0 : 2.0, STEPPING[r]);
+            scene_run_make(&run, text.of, NULL);
+            assert_int_equal(run.status, PERP_STATUS_INFEASIBLE);
+            assert_string_equal(run.error.code, "unsupported-body");
+            scene_run_free(&run);
+        }
+    }
+}
+
+/* ---- dynamics ---------------------------------------------------------------------------------------------------- */
+
+static const char THROWN[] =
+    "perp: 1\nplanar: true\ngravity: [0, 0]\n"
+    "bodies:\n"
+    "  slider: {mass: 2, inertia: 0.01, velocity: {linear: [0.6, 0.2], angular: 5}, support: {friction: 0.3, points: "
+    "[[0.1, 0.05, 1], [-0.1, 0.05, 2], [-0.05, -0.08, 3], [0.04, -0.02, 4]]}}\n"
+    "run: {model: %s, h: %.17g, until: 0.1, cone: quadratic}\n";
+
+static const slider THROWN_ON = {
+    {0.1, -0.1, -0.05, 0.04}, {0.05, 0.05, -0.08, -0.02}, {0.1, 0.2, 0.3, 0.4}, 9.81 * 2, 0.3};
+
+/* x, y, theta and their rates. */
+static void thrown_rates(const double y[6], double rate[6])
+{
+    const double c = cos(y[2]), s = sin(y[2]), m = 2.0, inertia = 0.01;
+    memcpy(rate, y + 3, 3 * sizeof *rate);
+    memset(rate + 3, 0, 3 * sizeof *rate);
+    for (int i = 0; i < POINTS; i++) {
+        const double px = c * THROWN_ON.x[i] - s * THROWN_ON.y[i], py = s * THROWN_ON.x[i] + c * THROWN_ON.y[i];
+        const double ux = y[3] - y[5] * py, uy = y[4] + y[5] * px, speed = hypot(ux, uy);
+        const double f = -THROWN_ON.mu * THROWN_ON.normal * THROWN_ON.share[i] / speed;
+        rate[3] += f * ux / m;
+        rate[4] += f * uy / m;
+        rate[5] += f * (px * uy - py * ux) / inertia;
+    }
+}
+
+static void thrown_body(double y[6])
+{
+    enum { PARTS = 20000 };
+    const double h = 0.1 / PARTS;
+    for (int step = 0; step < PARTS; step++) {
+        double k[4][6], at[6];
+        for (int stage = 0; stage < 4; stage++) {
+            const double ahead = stage == 0 ? 0.0 : stage == 3 ? h : 0.5 * h;
+            for (int i = 0; i < 6; i++) {
+                at[i] = y[i] + (stage > 0 ? ahead * k[stage - 1][i] : 0.0);
+            }
+            thrown_rates(at, k[stage]);
+        }
+        for (int i = 0; i < 6; i++) {
+            y[i] += h / 6.0 * (k[0][i] + 2.0 * k[1][i] + 2.0 * k[2][i] + k[3][i]);
+        }
+    }
+}
+
+/* A body that slides and spins: steps of h and h / 2, extrapolated to 0, against the differential equation. */
+static void thrown_bodies_follow_the_equation_of_motion(void **state)
+{
+    (void)state;
+    static const char *const MODELS[] = {"dyn-ncp", "dyn-qp"};
+    double exact[6] = {0, 0, 0, 0.6, 0.2, 5};
+    thrown_body(exact);
+    for (int m = 0; m < 2; m++) {
+        scene_run coarse, fine;
+        run_text(&coarse, scene_text_of(THROWN, MODELS[m], 4e-4).of);
+        run_text(&fine, scene_text_of(THROWN, MODELS[m], 2e-4).of);
+        for (int k = 0; k < 3; k++) {
+            const double one = speed_of(&coarse, coarse.count - 1, k), two = speed_of(&fine, fine.count - 1, k);
+            NEAR(2.0 * two - one, exact[3 + k], 2e-5 * fmax(1.0, fabs(exact[3 + k])));
+            NEAR(2.0 * run_body(&fine, fine.count - 1, "slider", k) - run_body(&coarse, coarse.count - 1, "slider", k),
+                 exact[k], 1e-6);
+        }
+        scene_run_free(&coarse);
+        scene_run_free(&fine);
+    }
+}
+
+/* At the very begin, by hand. */
+static void an_instant_has_the_forces_of_the_slip(void **state)
+{
+    (void)state;
+    scene_run run;
+    double rate[6];
+    const scene_text text = scene_text_of(THROWN, "instant", 1e-3);
+    instant_run(&run, text.of, SET("run.cone=rays"));
+    thrown_rates((const double[6]){0, 0, 0, 0.6, 0.2, 5}, rate);
+    const perp_instant_solution *one = instant_only(&run);
+    for (int k = 0; k < 3; k++) {
+        NEAR(one->rate[k], rate[3 + k], 1e-9 * fabs(rate[3 + k]));
+    }
+    scene_run_free(&run);
+}
+
+/* ---- uniform pressure -------------------------------------------------------------------------------------------- */
+
+static const char SPREAD[] = "perp: 1\nplanar: true\ngravity: [0, 0]\n"
+                             "bodies: {slider: {mass: 1, inertia: 1, shapes: [{%s}], support: {normal: 7}}}\n"
+                             "run: {model: qs-cone, h: 0.01, steps: 1}\n";
+
+/* Load, and its moments 1, x, y, x^2, xy, y^2. */
+static void spread(const char *shape, double moments[6], double *turning)
+{
+    scene_run run;
+    run_text(&run, scene_text_of(SPREAD, shape).of);
+    const run_state *last = &run.states[run.count - 1];
+    memset(moments, 0, 6 * sizeof *moments);
+    *turning = 0.0;
+    for (int i = 0; i < last->contact_count; i++) {
+        const perp_contact_record *r = &last->contacts[i];
+        const double x = r->contact.point_b.x, y = r->contact.point_b.y;
+        const double powers[6] = {1, x, y, x * x, x * y, y * y};
+        for (int k = 0; k < 6; k++) {
+            moments[k] += r->fn * powers[k];
+        }
+        *turning += r->fn * hypot(x, y);
+        assert_int_equal(r->contact.friction == 0.5, 1); /* contacts.friction */
+    }
+    scene_run_free(&run);
+}
+
+static void expect_moments(const char *shape, const double mean[5], double turning, double error)
+{
+    double m[6], moment;
+    spread(shape, m, &moment);
+    NEAR(m[0], 7.0, 1e-12);
+    for (int k = 0; k < 5; k++) {
+        NEAR(m[1 + k], 7.0 * mean[k], 1e-13);
+    }
+    if (turning > 0.0) {
+        NEAR(moment, 7.0 * turning, error * 7.0 * turning);
+    }
+}
+
+/* Means over an area of x, y, x^2, xy, y^2; and of |r|: a square of side 1 has 0.382597858, a disc 2/3. */
+static void uniform_pressure_has_the_moments_of_the_area(void **state)
+{
+    (void)state;
+    const double c = cos(0.3), s = sin(0.3), p = 0.2 * 0.2 / 12, q = 0.1 * 0.1 / 12;
+    expect_moments("box: [0.2, 0.2]", (const double[5]){0, 0, p, 0, p}, 0.2 * 0.38259785823210635, 0.01);
+    expect_moments("disc: 0.1", (const double[5]){0, 0, 0.0025, 0, 0.0025}, 0.2 / 3, 0.012);
+    expect_moments("box: [0.2, 0.1], pose: {position: [0.03, -0.02], angle: 0.3}",
+                   (const double[5]){0.03, -0.02, 9e-4 + c * c * p + s * s * q, -6e-4 + c * s * (p - q),
+                                     4e-4 + s * s * p + c * c * q},
+                   0.0, 0.0);
+    /* corners (0, 0), (a, 0), (0, b): a/3, b/3, a^2/6, ab/12, b^2/6 */
+    expect_moments("polygon: [[0, 0], [0.3, 0], [0, 0.2]]",
+                   (const double[5]){0.1, 0.2 / 3, 0.09 / 6, 0.06 / 12, 0.04 / 6}, 0.0, 0.0);
+    /* an L of three squares of side 0.1: their centres' mean and square, and a twelfth of 0.01 */
+    expect_moments("polygon: [[0, 0], [0.2, 0], [0.2, 0.1], [0.1, 0.1], [0.1, 0.2], [0, 0.2]]",
+                   (const double[5]){0.25 / 3, 0.25 / 3, (0.0025 * 2 + 0.0225) / 3 + 0.01 / 12,
+                                     (0.0025 + 0.0075 * 2) / 3, (0.0025 * 2 + 0.0225) / 3 + 0.01 / 12},
+                   0.0, 0.0);
+    /* a capsule: a rectangle L x 2R and a disc in two halves, whose centroids are 4R/3pi out of their centres */
+    const double r = 0.05, l = 0.2, pi = 3.14159265358979323846, flat = 2 * r * l, round = pi * r * r;
+    const double along = flat * l * l / 12 + round * (r * r / 4 + l * l / 4 + l * 4 * r / (3 * pi));
+    const double across = flat * r * r / 3 + round * r * r / 4;
+    expect_moments("capsule: {radius: 0.05, length: 0.2}",
+                   (const double[5]){0, 0, along / (flat + round), 0, across / (flat + round)}, 0.0, 0.0);
+}
+
+/* ---- the limit of no inertia ---------------------------------------------------------------------------------------
+ */
+
+/* A light body that is pushed moves as one without inertia, the more so the lighter it is. */
+static void light_bodies_move_as_if_without_inertia(void **state)
+{
+    (void)state;
+    static const char TEXT[] =
+        "perp: 1\nplanar: true\ngravity: [0, 0]\n"
+        "bodies:\n"
+        "  slider: {mass: %g, shapes: [{box: [0.2, 0.1], friction: 0.3}], support: {friction: 0.4, normal: 10}}\n"
+        "  finger: {driven: {x: {offset: -0.12, rate: 0.05}, y: 0.01}, shapes: [{disc: 0.02, friction: 0.3}]}\n"
+        "run: {model: %s, h: 0.01, until: 1}\n";
+    scene_run still, light, lighter;
+    run_text(&still, scene_text_of(TEXT, 1.0, "qs-ncp").of);
+    run_text(&light, scene_text_of(TEXT, 1.0, "dyn-ncp").of);
+    run_text(&lighter, scene_text_of(TEXT, 0.01, "dyn-ncp").of);
+    const double angle = run_body(&still, 100, "slider", 2);
+    const double off = fabs(run_body(&light, 100, "slider", 2) - angle);
+    const double less = fabs(run_body(&lighter, 100, "slider", 2) - angle);
+    assert_true(fabs(angle) > 0.02 && off < 0.01 * fabs(angle) && less < 0.02 * off);
+    scene_run_free(&still);
+    scene_run_free(&light);
+    scene_run_free(&lighter);
+}
+
+static void lack_of_memory_is_told(void **state)
+{
+    (void)state;
+    scene_run_refuse_memory(scene_text_of(LOADED, "", 2.0, "qs-ncp").of, SET("run.steps=2"));
+    scene_run_refuse_memory(scene_text_of(LOADED, "", 2.0, "qs-cone").of, SET("run.steps=2"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pushes_cost_the_least_power),
         cmocka_unit_test(sticking_fingers_leave_a_turn_of_least_power),
+        cmocka_unit_test(what_friction_holds_does_not_creep),
+        cmocka_unit_test(what_friction_cannot_hold_is_unsupported),
+        cmocka_unit_test(thrown_bodies_follow_the_equation_of_motion),
+        cmocka_unit_test(an_instant_has_the_forces_of_the_slip),
+        cmocka_unit_test(uniform_pressure_has_the_moments_of_the_area),
+        cmocka_unit_test(light_bodies_move_as_if_without_inertia),
+        cmocka_unit_test(lack_of_memory_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -250,6 +250,10 @@ bool perp_step_is_support(const contact_step *step, int i);
 void perp_step_clear_feet(contact_step *step);
 /* The foot of contact i of the set becomes an unknown, the last one; returns which. `tree` is its body's. */
 int perp_step_add_foot(contact_step *step, int i, int tree);
+/* An island with supports that all but rests, by less than the law tells from rest, shall rest to the bit: nothing that
+ * friction holds creeps. Puts rest into x (by unknown of the system, `speed` its unit) and what was there into
+ * `moving`; false where x is no such motion, or rest already. The law is judged by who asks. */
+bool perp_step_rest(const contact_step *step, double speed, double *x, double *moving);
 
 /* ---- contact_step_springs.c: impedance joints and their effort ---- */
 

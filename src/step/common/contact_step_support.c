@@ -2,6 +2,8 @@
 #include "contact/contact_reach.h"
 #include "step/common/dynamic.h"
 
+#include <string.h>
+
 bool perp_step_is_support(const contact_step *step, int i)
 {
     return perp_contact_is_support(&step->contacts->contacts[step->set_index[i]]);
@@ -32,10 +34,10 @@ static ptrdiff_t entries_before(const contact_step *step, int block)
 }
 
 /* On rigid rungs a foot stands still whatever resists it. With inertia the bodies' is taken for it, so that A stays
- * definite; convex laws need 0. */
+ * definite; convex laws need 0. At an instant h is 1. */
 static double resistance(const contact_step *step, const perp_contact *c)
 {
-    const bool free = !step->dynamic || step->rung->convex;
+    const bool free = step->rung->inertia != PERP_RUNG_INERTIA_FULL || step->rung->convex;
     return free ? 0.0 : perp_dynamic_mass_scale(step) * step->model->links[c->b].mass / step->h;
 }
 
@@ -56,4 +58,21 @@ int perp_step_add_foot(contact_step *step, int i, int tree)
     step->block_start[++p->block_count] = at + 1;
     p->n = at + 1;
     return at;
+}
+
+bool perp_step_rest(const contact_step *step, double speed, double *x, double *moving)
+{
+    const int n = step->system.n;
+    double most = 0.0;
+    memcpy(moving, x, (size_t)n * sizeof *x);
+    for (int k = 0; k < n && step->foot_count > 0; k++) {
+        const bool drifts = step->dynamic && k < step->free_count;
+        x[k] = drifts ? -step->inertia.v_drifted[step->dof_of_free[k]] / speed : 0.0;
+        most = fmax(most, speed * step->h * fabs(moving[k] - x[k]) / (step->turns[k] ? 1.0 : step->length_unit));
+    }
+    const bool rests = most > 0.0 && most <= step->settings->tolerance;
+    if (!rests) {
+        memcpy(x, moving, (size_t)n * sizeof *x);
+    }
+    return rests;
 }

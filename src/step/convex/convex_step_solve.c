@@ -160,6 +160,18 @@ static perp_status reserve_and_solve(convex_step *c, contact_step *step, perp_co
     return status == PERP_STATUS_OK ? solve_once(c, step, &settings, info, error) : status;
 }
 
+/* c->point at rest, where that meets the law as well. */
+static void come_to_rest(convex_step *c, contact_step *step)
+{
+    if (!perp_step_rest(step, step->length_unit / step->h, c->point.x, c->face_point.x)) {
+        return;
+    }
+    if (perp_convex_step_law(step) > 0.1 * step->settings->tolerance) {
+        memcpy(c->point.x, c->face_point.x, (size_t)c->qp.n * sizeof *c->point.x);
+        perp_convex_step_law(step);
+    }
+}
+
 perp_status perp_convex_step_solve(contact_step *step, perp_error *error)
 {
     const perp_status status = step->free_count > 0 ? perp_convex_step_begin(step, error) : PERP_STATUS_OK;
@@ -197,6 +209,9 @@ perp_status perp_convex_step_answer(contact_step *step, perp_error *error)
     if (c->kappa == 0.0 && is_singular(&c->qp, step->free_count)) {
         status = perp_convex_step_smallest(step, error);
         c->is_told = false;
+    }
+    if (c->kappa == 0.0) {
+        come_to_rest(c, step);
     }
     if (c->kappa > 0.0 || !c->is_told) {
         step->info->residuals.complementarity =

@@ -56,7 +56,7 @@ typedef struct perp_instant {
     ptrdiff_t *jacobian; /* by contact of the system: where its rows begin in step->jacobian */
     double force_unit;   /* N: scales the problem; not below F, for inertia alone may be more than what acts */
     double acceleration; /* m/s^2: likewise */
-    double *unit;        /* free_count: 1, or for what turns 1 / L: a_k is acceleration * unit_k times the unknown */
+    double *unit;        /* by unknown: 1, or for what turns 1 / L: a_k is acceleration * unit_k times the unknown */
     perp_mlcp problem;   /* in those units, over a, y, contacts, limits */
     memory_block matrix;
     double *m, *q, *z, *w, *ray;

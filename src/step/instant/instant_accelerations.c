@@ -34,7 +34,7 @@ static void read_answer(perp_instant_list *list)
     const perp_instant *in = list->own;
     const contact_step *step = in->step;
     const instant_cells_point *point = list->point;
-    const size_t n = (size_t)step->free_count * sizeof(double);
+    const size_t n = (size_t)step->system.n * sizeof(double);
     if (!point) {
         perp_instant_read(list->own, in->z);
         return;

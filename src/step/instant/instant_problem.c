@@ -350,7 +350,7 @@ static perp_status reserve(perp_instant *in, perp_error *error)
 {
     const int contacts = in->step->system.contact_count;
     const block_array arrays[] = {PERP_ARRAY(in->kind, contacts), PERP_ARRAY(in->slip, contacts),
-                                  PERP_ARRAY(in->jacobian, contacts), PERP_ARRAY(in->unit, in->step->free_count)};
+                                  PERP_ARRAY(in->jacobian, contacts), PERP_ARRAY(in->unit, in->step->system.n)};
     return perp_block_arrays(&in->step->allocator, &in->sized, arrays, sizeof arrays / sizeof *arrays, error);
 }
 

@@ -4,6 +4,8 @@
 #include "step/common/tolerances.h"
 #include "solver/tolerances.h"
 
+#include <string.h>
+
 /* ---- the quadratic cone ------------------------------------------------------------------------------------------ */
 
 /* Reserved for every problem: a method whose own part of the workspace is too small for it has no say, and nothing is
@@ -151,6 +153,15 @@ perp_status perp_rigid_try(contact_step *step, const rigid_method methods[2], ri
 
 /* ---- of all answers the one that is reported --------------------------------------------------------------------- */
 
+/* s->point at rest, where that meets the law as well. */
+static void come_to_rest(contact_step *step)
+{
+    rigid_step *s = step->own;
+    if (perp_step_rest(step, s->speed, s->point.x, s->better.x) && law_of(step) > 0.1 * step->settings->tolerance) {
+        memcpy(s->point.x, s->better.x, (size_t)s->qp.n * sizeof *s->point.x);
+    }
+}
+
 perp_status perp_rigid_finish(contact_step *step, perp_error *error)
 {
     rigid_step *s = step->own;
@@ -167,6 +178,7 @@ perp_status perp_rigid_finish(contact_step *step, perp_error *error)
     if (status == PERP_STATUS_OK && !step->info->several && !step->law->instant && !one_motion) {
         status = perp_rigid_look_for_sticking(step, error);
     }
+    come_to_rest(step);
     perp_rigid_hand_over(step);
     for (int i = 0; i < step->free_count; i++) { /* for perp_rigid_accept */
         s->now_settles[step->dof_of_free[i]] = s->settles;
