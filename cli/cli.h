@@ -50,7 +50,7 @@ const char *cli_value(const cli_arguments *arguments, const char *name);
 int cli_keep(const cli_arguments *arguments, const char *read, const char *option);
 
 /* The settings that the options amount to: all --set in their order, then --model M as run.model=M, and so on, so that
- * an option of its own always counts. */
+ * an option of its own always counts. One that takes a list, as `perp compare --h`, is none of them. */
 typedef struct cli_settings {
     char **texts;
     int count;
@@ -228,7 +228,7 @@ bool cli_cache_path(const char *name, char *path, size_t size);
 /* Hands the page to the desktop's browser. False: there is no desktop, or nothing that opens it. */
 bool cli_open_browser(const char *path);
 
-extern const cli_command cli_sweep;
+extern const cli_command cli_sweep, cli_compare;
 extern const cli_command cli_analyze, cli_export, cli_diff, cli_view, cli_plot;
 extern const cli_command cli_run, cli_check, cli_solve, cli_models, cli_doctor, cli_completion;
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const cli_command *const cli_commands[] = {&cli_run,    &cli_analyze, &cli_check,  &cli_solve,
-                                           &cli_export, &cli_view,    &cli_plot,   &cli_sweep,
-                                           &cli_diff,   &cli_models,  &cli_doctor, &cli_completion};
+const cli_command *const cli_commands[] = {&cli_run,    &cli_analyze, &cli_compare,   &cli_check, &cli_solve,
+                                           &cli_export, &cli_view,    &cli_plot,      &cli_sweep, &cli_diff,
+                                           &cli_models, &cli_doctor,  &cli_completion};
 const int cli_command_count = (int)(sizeof cli_commands / sizeof *cli_commands);
 
 static void print_overview(FILE *out)

@@ -42,7 +42,8 @@ bool cli_settings_collect(const cli_arguments *a, cli_settings *settings)
     settings->texts = calloc((size_t)a->count + 1, sizeof *settings->texts);
     for (size_t k = 0; settings->texts && k < sizeof shorthands / sizeof *shorthands; k++) {
         for (int i = 0; i < a->count; i++) {
-            if (strcmp(a->options[i]->name, shorthands[k][0]) == 0) {
+            const bool is_list = a->options[i]->argument && strstr(a->options[i]->argument, ",..");
+            if (strcmp(a->options[i]->name, shorthands[k][0]) == 0 && !is_list) {
                 const size_t size = strlen(shorthands[k][1]) + strlen(a->values[i]) + 1;
                 char *text = malloc(size);
                 if (!text) {

@@ -263,6 +263,21 @@ PERP_API void perp_analysis_free(perp_analysis *analysis); /* NULL allowed */
  * out of memory. */
 PERP_API char *perp_analysis_json(const perp_analysis *analysis, const perp_error *failure);
 
+/* How another motion of the next step compares with the step's law, which knows nothing of where it comes from. */
+typedef struct perp_second_motion {
+    bool is_answer;  /* it meets the law to 1e-8, and is not the simulation's own answer */
+    double residual; /* what it is off the law with the forces that suit it best, of F and L; infinite: not known */
+    double distance; /* L: the largest entry of the displacement between it and the simulation's own answer */
+} perp_second_motion;
+
+/* Is `v` (nv) an answer of the simulation's next step too? `contacts` are the forces that it went with where it comes
+ * from, of which those that fit are tried; the simulation stays as it is. Where the modes of contacts say all
+ * (polygons, intervals, no friction), or the step is a convex problem, no answer is missed; with round cones only the
+ * forces at hand are tried. UNAVAILABLE: the step has no answer of its own, or none that can be looked at (`compliant`,
+ * a step that was split); OUT_OF_MEMORY. */
+PERP_API perp_status perp_check_motion(const perp_sim *sim, const double *v, const perp_contact_record *contacts,
+                                       int contact_count, perp_second_motion *second, perp_error *error);
+
 /* ---- certificates of a run ---------------------------------------------------------------------------------------
  *
  * Step k goes from state k - 1 to state k. Its certificate is that of state k - 1: what perp_analyze says there about

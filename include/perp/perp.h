@@ -21,6 +21,7 @@
 #include <perp/log.h>
 #include <perp/analysis.h>
 #include <perp/plan.h>
+#include <perp/compare.h>
 #include <perp/report.h>
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef PERP_REPORT_H
 #define PERP_REPORT_H
 
+#include <perp/compare.h>
 #include <perp/log.h>
 
 #ifdef __cplusplus
@@ -118,6 +119,13 @@ PERP_API perp_status perp_plot_text(perp_log_reader *reader, const perp_plot_opt
 /* The same into a file, which appears under its name when it is whole. Also IO. */
 PERP_API perp_status perp_plot_write(perp_log_reader *reader, const perp_plot_options *options, const char *path,
                                      perp_error *error);
+
+/* The runs of a comparison over time: of each pair the quantity that differs most, at most four of these, and at most
+ * four runs. Of the options sizes and allocator count. As perp_plot_text and perp_plot_write. */
+PERP_API perp_status perp_compare_plot_text(const perp_comparison *comparison, const perp_plot_options *options,
+                                            char **text, perp_error *error);
+PERP_API perp_status perp_compare_plot_write(const perp_comparison *comparison, const perp_plot_options *options,
+                                             const char *path, perp_error *error);
 
 #ifdef __cplusplus
 }

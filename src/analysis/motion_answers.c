@@ -208,6 +208,32 @@ perp_status perp_motion_answers(const motion_problem *p, const motion_searcher *
     return status;
 }
 
+perp_status perp_motion_at(const motion_problem *p, const motion_searcher *by, const double *x, motion_point *point,
+                           bool *found, perp_error *error)
+{
+    search_memory m;
+    bool possible = false;
+    double *rates = PERP_ARENA_NEW(by->arena, double, (size_t)p->n);
+    *found = false;
+    if (!rates || !hold_point(p, by->arena, point)) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for an analysis");
+    }
+    perp_status status = has_round_contacts(p) ? PERP_STATUS_OK : fill_system(p, by, &m, &possible, error);
+    if (status != PERP_STATUS_OK || !possible) {
+        return status;
+    }
+    for (int k = 0; k < p->n; k++) {
+        rates[k] = x[k] * p->unit[k] / p->h;
+    }
+    status = perp_instant_cells_open(&m.cells, &m.system, &by->arena->allocator, error);
+    *found = status == PERP_STATUS_OK && perp_instant_cells_at(&m.cells, rates);
+    if (*found) {
+        read_point(p, &m.cells.point, point);
+    }
+    perp_instant_cells_close(&m.cells);
+    return status;
+}
+
 /* ---- what all answers have in common ----------------------------------------------------------------------------- */
 
 perp_status perp_motion_normals_are_known(const motion_problem *p, const motion_searcher *by, double room, bool *known,

@@ -36,6 +36,10 @@ typedef struct motion_searcher {
 /* OUT_OF_MEMORY, CANCELLED. */
 perp_status perp_motion_answers(const motion_problem *p, const motion_searcher *by, motion_answers *answers,
                                 perp_error *error);
+/* Forces that make the motion x an answer, where the modes of contacts say all; `*found` false: there are none, or it
+ * is not known. OUT_OF_MEMORY. */
+perp_status perp_motion_at(const motion_problem *p, const motion_searcher *by, const double *x, motion_point *point,
+                           bool *found, perp_error *error);
 /* Have all answers the normal forces of p->answer, to `room` (F)? False: it is not known. OUT_OF_MEMORY. */
 perp_status perp_motion_normals_are_known(const motion_problem *p, const motion_searcher *by, double room, bool *known,
                                           perp_error *error);

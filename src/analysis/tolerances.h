@@ -29,6 +29,9 @@ static const double ROW_NOTHING = 1e-14;
 static const double SUM_ROUNDING = 1e-6;
 /* of F and L: what the second answer may be off the law; and how much faster than by this of its distance. */
 static const double SECOND_ANSWER = 1e-8, SECOND_SLOPE = 1e-5;
+/* of the displacement of a step, of the distance between two: a motion that is farther than the first from the answer,
+ * and off the law by no more than the second, is one of its own and no copy of the answer with errors. */
+static const double MOTION_OF_ITS_OWN = 1e-2, MOTION_ERROR = 1e-4;
 /* of F: on the programs whose ends are the ranges of forces; an end that is no farther from the answer is its own. */
 static const double RANGE_MEETS = 1e-10, RANGE_ENDS_HERE = 1e-8;
 /* of L: a second answer that is nearer is not told from the first. */

@@ -241,32 +241,34 @@ static void see(quantity *c, double value)
     }
 }
 
+double perp_quantity_now(const perp_quantities *q, const quantity *c, int step, const perp_state *state,
+                         const perp_step_info *info)
+{
+    const bool forces = step > 0 || q->steps == 0;
+    switch (c->source) {
+    case QUANTITY_STATE:
+        return of_state(q, c, state);
+    case QUANTITY_CONTACT:
+        return of_contact(c, info, forces);
+    case QUANTITY_ENERGY:
+        return of_energy(q, c, state);
+    case QUANTITY_RESIDUAL:
+        return forces ? of_residual(&info->residuals, c->part) : NAN;
+    case QUANTITY_CONSTANT:
+    case QUANTITY_STATUS:
+    case QUANTITY_ANALYSIS:
+        break;
+    }
+    return NAN;
+}
+
 bool perp_quantities_observe(void *quantities, int step, const perp_state *state, const perp_step_info *info)
 {
     perp_quantities *q = quantities;
-    const bool forces = step > 0 || q->steps == 0;
     for (int i = 0; i < q->count; i++) {
         quantity *c = &q->quantities[i];
-        if (c->moment == OF_RUN || (c->moment == AT_STEP && c->step != step)) {
-            continue;
-        }
-        switch (c->source) {
-        case QUANTITY_STATE:
-            see(c, of_state(q, c, state));
-            break;
-        case QUANTITY_CONTACT:
-            see(c, of_contact(c, info, forces));
-            break;
-        case QUANTITY_ENERGY:
-            see(c, of_energy(q, c, state));
-            break;
-        case QUANTITY_RESIDUAL:
-            see(c, forces ? of_residual(&info->residuals, c->part) : NAN);
-            break;
-        case QUANTITY_CONSTANT:
-        case QUANTITY_STATUS:
-        case QUANTITY_ANALYSIS:
-            break;
+        if (c->moment != OF_RUN && (c->moment != AT_STEP || c->step == step) && c->source != QUANTITY_CONSTANT) {
+            see(c, perp_quantity_now(q, c, step, state, info));
         }
     }
     return true;

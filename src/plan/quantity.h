@@ -53,6 +53,11 @@ bool perp_quantity_resolve(const perp_quantities *q, const char *name, size_t le
 int perp_quantity_step_at(const perp_quantities *q, double t);
 void perp_quantity_set(quantity *c, double value); /* undefined where it is not finite */
 
+/* What a quantity is of states, contacts, energies and residuals after `step`, whatever its moment; NaN: it has no
+ * value then, or is of another source. Contacts and residuals belong to the step that ends there. */
+double perp_quantity_now(const perp_quantities *q, const quantity *c, int step, const perp_state *state,
+                         const perp_step_info *info);
+
 /* Fills the quantities of analyses. BAD_INPUT: an analysis has no such value, and q->wrong says whose it was. */
 perp_status perp_quantities_analyze(perp_quantities *q, perp_error *failure, perp_error *error);
 

@@ -1,6 +1,6 @@
 #include <perp/trace.h>
 
-#include "trace/json_maker.h"
+#include "trace/result_json.h"
 #include "trace/state_view.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static json_t *body_poses(const perp_model *model, const perp_state *state)
     return perp_json_finished(&m);
 }
 
-static json_t *final_state(const perp_model *model, const perp_state *state)
+json_t *perp_json_final(const perp_model *model, const perp_state *state)
 {
     json_maker final = perp_json_object(), q = perp_json_object(), v = perp_json_object();
     state_entry entry;
@@ -181,7 +181,7 @@ static json_t *contacts(const perp_model *model, const perp_run_result *result)
     return array;
 }
 
-static json_t *events(const perp_model *model, const perp_run_result *result)
+json_t *perp_json_events(const perp_model *model, const perp_run_result *result)
 {
     json_t *array = json_array();
     for (int i = 0; array && i < result->event_count; i++) {
@@ -303,10 +303,10 @@ char *perp_result_json(const perp_model *model, const perp_state *state, const p
         perp_json_put(&m, "h", perp_json_real(result->h));
         perp_json_put(&m, "steps", json_integer(result->steps));
         perp_json_put(&m, "read_in", perp_json_units(model->scene));
-        perp_json_put(&m, "final", final_state(model, state));
+        perp_json_put(&m, "final", perp_json_final(model, state));
         perp_json_put(&m, "contacts", contacts(model, result));
         perp_json_put(&m, "loops", loops(model, result));
-        perp_json_put(&m, "events", events(model, result));
+        perp_json_put(&m, "events", perp_json_events(model, result));
         if (result->rung->answer) {
             perp_json_put(&m, "solutions", solutions(model, state, result));
             perp_json_put(&m, "solutions_complete", json_boolean(!result->partial));

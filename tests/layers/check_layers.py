@@ -22,7 +22,7 @@ import tempfile
 PIPELINE = [
     "base", "linalg", "linalg_sparse", "yaml", "scene", "geometry_hull", "scene_yaml", "scene_import", "model",
     "geometry", "contact", "problem", "problem_yaml", "solver", "step/common", "step/kinematic", "step/rigid", "step/convex", "step/compliant",
-    "step/instant", "step/run", "sim", "trace", "log", "analysis", "plan", "report",
+    "step/instant", "step/run", "sim", "trace", "log", "analysis", "plan", "compare", "report",
 ]
 # What a part of a stage sees of its parts on the left.
 PARTS = {
@@ -55,6 +55,7 @@ OUTSIDE = {
     "trace": {"jansson.h"} | POSIX,
     "log": {"jansson.h", "zstd.h"} | POSIX,
     "plan": {"jansson.h"} | POSIX,
+    "compare": {"jansson.h"},
     "report": {"jansson.h", "zstd.h"} | POSIX,
 }
 
