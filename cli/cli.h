@@ -62,6 +62,10 @@ void cli_settings_free(cli_settings *settings);
 
 /* The names of all models, NULL-terminated. */
 const char *const *cli_model_names(void);
+/* EXIT_USAGE, with the nearest name, where there is no such model. */
+int cli_check_model(const cli_arguments *arguments, const char *model);
+/* A decimal number, finite and not negative; `whole`: and a count. */
+bool cli_is_amount(const char *text, bool whole);
 
 /* Prints to stderr "perp: ..." and returns `code`. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -17,12 +17,7 @@ static int check_usage(const cli_arguments *a, double *at)
     if (!a->operand) {
         return cli_fail(EXIT_USAGE, "analyze: SCENE is missing (perp analyze --help)");
     }
-    if (model && !perp_rung_find(model)) {
-        const char *nearest = cli_nearest(model, cli_model_names(), perp_rung_count());
-        return cli_fail(EXIT_USAGE, "analyze: there is no model `%s`%s%s%s (perp models)", model,
-                        nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
-    }
-    return EXIT_DONE;
+    return model ? cli_check_model(a, model) : EXIT_DONE;
 }
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */

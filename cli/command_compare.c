@@ -48,14 +48,11 @@ static int read_models(const cli_arguments *a, lists *l)
         return cli_fail(EXIT_USAGE, "compare: --models is a list such as qs-lcp,qs-ncp, of at most %d, not `%s`",
                         (int)PERP_COMPARE_MOST_RUNS, given);
     }
-    for (int i = 0; i < l->model_count; i++) {
-        if (!perp_rung_find(l->models[i])) {
-            const char *nearest = cli_nearest(l->models[i], cli_model_names(), perp_rung_count());
-            return cli_fail(EXIT_USAGE, "compare: there is no model `%s`%s%s%s (perp models)", l->models[i],
-                            nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
-        }
+    int code = EXIT_DONE;
+    for (int i = 0; i < l->model_count && code == EXIT_DONE; i++) {
+        code = cli_check_model(a, l->models[i]);
     }
-    return EXIT_DONE;
+    return code;
 }
 
 static int read_steps(const cli_arguments *a, lists *l)
@@ -128,21 +125,13 @@ static void free_lists(lists *l)
     free(l->quantities);
 }
 
-static bool is_amount(const char *text, bool whole)
-{
-    char *end;
-    const double value = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(value) && value >= 0.0 &&
-           (!whole || (value == floor(value) && value <= 2e9));
-}
-
 static int check_usage(const cli_arguments *a)
 {
     const char *until = cli_value(a, "--until"), *steps = cli_value(a, "--steps");
     if (until && steps) {
         return cli_fail(EXIT_USAGE, "compare: give --until or --steps, not both");
     }
-    if ((until && !is_amount(until, false)) || (steps && !is_amount(steps, true))) {
+    if ((until && !cli_is_amount(until, false)) || (steps && !cli_is_amount(steps, true))) {
         return cli_fail(EXIT_USAGE, "compare: %s needs a %s, not `%s`", until ? "--until" : "--steps",
                         until ? "number of seconds" : "whole number", until ? until : steps);
     }

@@ -5,16 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A decimal number, finite and not negative. */
-static bool is_amount(const char *text, bool whole)
-{
-    char *end;
-    const double value = strtod(text, &end);
-    const bool decimal = text[strspn(text, "0123456789.eE+-")] == '\0';
-    return end != text && *end == '\0' && decimal && isfinite(value) && value >= 0.0 &&
-           (!whole || (value == floor(value) && value <= 2e9));
-}
-
 /* A run goes on as it was; only its end may be moved. */
 static int check_resume(const cli_arguments *a)
 {
@@ -52,7 +42,7 @@ static int check_usage(const cli_arguments *a)
     for (size_t i = 0; i < sizeof numeric / sizeof *numeric; i++) {
         const char *value = cli_value(a, numeric[i]);
         const bool whole = strcmp(numeric[i], "--steps") == 0;
-        if (value && !is_amount(value, whole)) {
+        if (value && !cli_is_amount(value, whole)) {
             return cli_fail(EXIT_USAGE, "run: %s needs a %s, not `%s`", numeric[i],
                             whole ? "whole number" : "number of seconds", value);
         }
@@ -82,12 +72,7 @@ static int check_usage(const cli_arguments *a)
         return cli_fail(EXIT_USAGE, "run: --foxglove is about a log: give --log FILE too");
     }
     const char *model = cli_value(a, "--model");
-    if (model && !perp_rung_find(model)) {
-        const char *nearest = cli_nearest(model, cli_model_names(), perp_rung_count());
-        return cli_fail(EXIT_USAGE, "run: there is no model `%s`%s%s%s (perp models)", model,
-                        nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
-    }
-    return EXIT_DONE;
+    return model ? cli_check_model(a, model) : EXIT_DONE;
 }
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */

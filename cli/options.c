@@ -1,6 +1,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,25 @@ const char *const *cli_model_names(void)
         names[i] = perp_rung_at(i)->name;
     }
     return names;
+}
+
+bool cli_is_amount(const char *text, bool whole)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    const bool decimal = text[strspn(text, "0123456789.eE+-")] == '\0';
+    return end != text && *end == '\0' && decimal && isfinite(value) && value >= 0.0 &&
+           (!whole || (value == floor(value) && value <= 2e9));
+}
+
+int cli_check_model(const cli_arguments *a, const char *model)
+{
+    if (perp_rung_find(model)) {
+        return EXIT_DONE;
+    }
+    const char *nearest = cli_nearest(model, cli_model_names(), perp_rung_count());
+    return cli_fail(EXIT_USAGE, "%s: there is no model `%s`%s%s%s (perp models)", a->command->name, model,
+                    nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
 }
 
 int cli_fail(int code, const char *format, ...)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The pictures of README.md and docs/plots.md, from runs of the examples.
+# The pictures of README.md, docs/plots.md and docs/compare.md, from runs of the examples.
 #   tools/pictures.sh [PERP [FOLDER]]     default: build/bin/perp docs/images
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -24,5 +24,6 @@ picture scene-peg-in-hole peg-in-hole-2d --what scene --size 320x300
 picture gripper-forces gripper-2d --what forces --size 640x420
 picture gripper-cone gripper-2d --what cone --size 720x320
 picture gripper-sheet gripper-2d
+"$perp" compare examples/fence-particle/scene.yaml --models qs-ncp,qs-lcp,qs-lp --until 2 --tests 0 -o "$images/compare-cones.svg" >/dev/null
 tools/draw_contact_patches.py "$perp" >"$images/contact-patches.svg"
 echo "pictures: made anew in $images"

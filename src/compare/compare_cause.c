@@ -243,7 +243,7 @@ static perp_assumption decide(teller *t)
     const int best = best_trial(pair, PERP_ASSUMPTION_UNKNOWN);
     const bool explained = best >= 0 && explains(&pair->tests[best]);
     const bool chosen = pair->chooser >= 0;
-    if (sole != PERP_ASSUMPTION_UNKNOWN) {
+    if (sole != PERP_ASSUMPTION_UNKNOWN && !chosen) {
         return tell_sole(t, sole);
     }
     if (explained && !(chosen && assumption_of(pair, best) == PERP_ASSUMPTION_STEP)) {

@@ -3,21 +3,6 @@
 #include "compare/comparison.h"
 #include "compare/tolerances.h"
 
-#include <math.h>
-
-/* The first row in which the runs, of one step size, differ by a part of what they come to; -1: none. */
-static int find_row(const compare_job *a, const compare_job *b, const compare_pair *pair)
-{
-    for (int k = 1; k <= pair->times.count; k++) {
-        for (int c = 0; c < a->memory->column_count; c++) {
-            if (fabs(perp_track_difference(a, b, c, k * pair->times.h)) > PARTS * pair->most.size) {
-                return k;
-            }
-        }
-    }
-    return -1;
-}
-
 static perp_status go_to(const compare_job *job, int steps, perp_sim **sim, perp_error *error)
 {
     perp_sim_settings settings = perp_sim_settings_default();
@@ -55,7 +40,8 @@ perp_status perp_choice_test(const compare_memory *m, compare_pair *pair, perp_e
 {
     const compare_job *jobs[2] = {m->jobs[pair->runs[0]], m->jobs[pair->runs[1]]};
     pair->chooser = -1;
-    const int row = jobs[0]->spec.settings.h == jobs[1]->spec.settings.h ? find_row(jobs[0], jobs[1], pair) : -1;
+    const bool same_steps = jobs[0]->spec.settings.h == jobs[1]->spec.settings.h;
+    const int row = same_steps ? perp_track_parting(jobs[0], jobs[1], pair->times, PARTS * pair->most.size) : -1;
     if (row < 1) {
         return PERP_STATUS_OK;
     }

@@ -88,18 +88,38 @@ compare_times perp_track_times(const compare_job *a, const compare_job *b)
     return (compare_times){h, a->rows == 0 || b->rows == 0 ? -1 : ends[0] < ends[1] ? ends[0] : ends[1]};
 }
 
-compare_most perp_track_most(const compare_job *a, const compare_job *b, compare_times times)
+/* The first time and column whose difference is more than `least`. */
+static compare_most first_above(const compare_job *a, const compare_job *b, compare_times times, double least)
 {
-    compare_most most = {.column = -1};
     for (int k = 0; k <= times.count; k++) {
         for (int c = 0; c < a->memory->column_count; c++) {
             const double size = fabs(perp_track_difference(a, b, c, k * times.h));
-            if (size > most.size) {
-                most = (compare_most){size, c, k};
+            if (size > least) {
+                return (compare_most){size, c, k};
             }
         }
     }
+    return (compare_most){.column = -1};
+}
+
+compare_most perp_track_most(const compare_job *a, const compare_job *b, compare_times times)
+{
+    double largest = 0.0;
+    for (int k = 0; k <= times.count; k++) {
+        for (int c = 0; c < a->memory->column_count; c++) {
+            const double size = fabs(perp_track_difference(a, b, c, k * times.h));
+            largest = size > largest ? size : largest;
+        }
+    }
+    compare_most most = first_above(a, b, times, (1.0 - AS_LARGE) * largest);
+    most.size = largest;
     return most;
+}
+
+int perp_track_parting(const compare_job *a, const compare_job *b, compare_times times, double least)
+{
+    const compare_most first = first_above(a, b, times, least);
+    return first.column < 0 ? -1 : first.step;
 }
 
 double perp_track_range(const compare_job *a, const compare_job *b, int column)

@@ -109,6 +109,8 @@ typedef struct compare_most {
     int column, step; /* of the times; column -1: there is no difference */
 } compare_most;
 compare_most perp_track_most(const compare_job *a, const compare_job *b, compare_times times);
+/* The step of the times at which some column differs by more than `least` first; -1: none. */
+int perp_track_parting(const compare_job *a, const compare_job *b, compare_times times, double least);
 /* From the smallest to the largest of both runs, of one column. */
 double perp_track_range(const compare_job *a, const compare_job *b, int column);
 /* The first contact whose modes differ, into `d`. OUT_OF_MEMORY. */
