@@ -306,6 +306,49 @@ static void test_grasp_of_unequal_fingers(void **state)
     }
 }
 
+/* Fingers of equal effort and unequal springs that come from unequal distances: of the motions that keep both at their
+ * limit the smallest of all takes one off it, so that it is not the one. */
+static void test_grasp_from_unequal_distances(void **state)
+{
+    (void)state;
+    const char *const still[] = {"qs-qp", "qs-cone", "qs-impedance-lcp"};
+    const double e = 0.18;
+    for (size_t r = 0; r < sizeof still / sizeof *still; r++) {
+        scene_run run;
+        run_text(&run,
+                 scene_text_of("perp: 1\n"
+                               "planar: true\n"
+                               "gravity: [0, 0]\n"
+                               "bodies:\n"
+                               "  part: {mass: 3, shapes: [{box: [0.2, 0.16]}]}\n"
+                               "  left: {mass: 0.2, shapes: [{box: [0.1, 0.1]}]}\n"
+                               "  right: {mass: 0.2, shapes: [{box: [0.1, 0.1]}]}\n"
+                               "joints:\n"
+                               "  l: {type: prismatic, parent: world, child: left, axis: [1, 0], position: -0.169,\n"
+                               "      control: impedance, stiffness: 7500, damping: 10, effort: %g,\n"
+                               "      command: {offset: -0.164, rate: 0.1}}\n"
+                               "  r: {type: prismatic, parent: world, child: right, axis: [-1, 0], position: -0.16,\n"
+                               "      control: impedance, stiffness: 1600, damping: 10, effort: %g,\n"
+                               "      command: {offset: -0.155, rate: 0.1}}\n"
+                               "contacts: {friction: 0.2}\n"
+                               "run: {model: %s, h: 0.01, until: 0.5}\n",
+                               e, e, still[r]));
+        int at_limit = 0;
+        for (int i = 1; i < run.count; i++) {
+            const double h = 0.01, command[] = {-0.164 + 0.001 * i, -0.155 + 0.001 * i}, k[] = {7500, 1600};
+            const char *const joints[] = {"l", "r"}, *const fingers[] = {"left", "right"};
+            for (int f = 0; f < 2; f++) {
+                const double q = run_joint(&run, i, joints[f]), v = (q - run_joint(&run, i - 1, joints[f])) / h;
+                const double tau = k[f] * (command[f] - q) - 10 * v;
+                NEAR(pressed(&run, i, "part", fingers[f]), fmin(e, fmax(-e, tau)), 1e-9);
+                at_limit += tau > e;
+            }
+        }
+        assert_true(at_limit > 40);
+        scene_run_free(&run);
+    }
+}
+
 /* A limit that does not bind changes no bit. */
 static void test_loose_limit(void **state)
 {
@@ -365,10 +408,15 @@ static void test_instant(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mass_on_a_spring),         cmocka_unit_test(test_pressing_a_wall),
-        cmocka_unit_test(test_row_by_enumeration),       cmocka_unit_test(test_grasp),
-        cmocka_unit_test(test_grasp_of_unequal_fingers), cmocka_unit_test(test_loose_limit),
-        cmocka_unit_test(test_load_beyond_effort),       cmocka_unit_test(test_instant),
+        cmocka_unit_test(test_mass_on_a_spring),
+        cmocka_unit_test(test_pressing_a_wall),
+        cmocka_unit_test(test_row_by_enumeration),
+        cmocka_unit_test(test_grasp),
+        cmocka_unit_test(test_grasp_of_unequal_fingers),
+        cmocka_unit_test(test_grasp_from_unequal_distances),
+        cmocka_unit_test(test_loose_limit),
+        cmocka_unit_test(test_load_beyond_effort),
+        cmocka_unit_test(test_instant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,6 +34,13 @@ static double largest_motion(const contact_step *one)
     return largest / fmax(one->length_unit, 1.0);
 }
 
+/* Whether the island's answer meets its law. */
+static perp_status judge_island(contact_step *one, perp_residuals *total, perp_error *error)
+{
+    one->info->residuals.balance = perp_step_judge_balance(one);
+    return perp_step_check_law(one, total, error);
+}
+
 /* An island, as if it were alone. */
 static perp_status solve_island(contact_step *one, perp_residuals *total, perp_error *error)
 {
@@ -48,8 +55,7 @@ static perp_status solve_island(contact_step *one, perp_residuals *total, perp_e
     if (!(motion <= FAR)) {
         return perp_step_not_converged(one, "ran out of the scene and", fmin(motion, DBL_MAX), error);
     }
-    one->info->residuals.balance = perp_step_judge_balance(one);
-    return perp_step_check_law(one, total, error);
+    return judge_island(one, total, error);
 }
 
 /* Velocities of the answer into step->v, whose prescribed ones are there. */
@@ -113,10 +119,23 @@ static perp_status solve_all_at_once(contact_step *step, int island, const round
     return PERP_STATUS_OK;
 }
 
+/* The point of the search as the answer: nothing pulls at it that the law does not know. */
+static perp_status take_point(contact_step *step, contact_step *one, bool several, perp_residuals *total,
+                              perp_error *error)
+{
+    step->limit_rate = 0.0;
+    one->limit_rate = 0.0;
+    perp_step_fill_springs(one, step->q_begin);
+    one->info->several = one->info->several || several;
+    return judge_island(one, total, error);
+}
+
 /* The same where that has no answer, as between springs of different effort, of which all at their limit hold nothing.
  * Springs at their limit keep a part of their rate about the velocities of the best point so far, so that there is
  * always an answer, and the point moves towards it as far as the energy of the limited springs falls. Where the set
- * belongs to the point it is tried as it is; why that failed is what is told where the point goes on without end. */
+ * belongs to the point it is tried as it is; why that failed is what is told where the point goes on without end. What
+ * was tried may have a smaller motion that takes a spring off its limit; then the point stays where it is, and is
+ * taken. */
 static perp_status solve_by_search(contact_step *step, int island, const round_begin *begin, contact_step *one,
                                    perp_residuals *total, double *miss, perp_error *error)
 {
@@ -126,11 +145,13 @@ static perp_status solve_by_search(contact_step *step, int island, const round_b
     perp_status status = solve_round(step, island, begin, one, total, error), failed = PERP_STATUS_OK;
     memcpy(step->v_held, step->v, (size_t)step->model->nv * sizeof *step->v);
     double rate = LIMIT_RATE;
+    bool several = false;
     for (int k = 0; k < ROUNDS && status == PERP_STATUS_OK && rate > LIMIT_RATE_LEAST; k++) {
         const double change = perp_springs_change(one, step->q_begin, step->v_held, EFFORT_ROUNDING);
         if (change == 0.0) {
             step->limit_rate = 0.0;
             failed = solve_round(step, island, begin, one, total, error);
+            several = failed == PERP_STATUS_OK && step->info->several;
             *miss = failed == PERP_STATUS_OK ? perp_springs_miss(one, step->q_begin, step->v) : 1.0;
             if (*miss == 0.0) {
                 return PERP_STATUS_OK;
@@ -138,7 +159,13 @@ static perp_status solve_by_search(contact_step *step, int island, const round_b
         }
         step->limit_rate = rate;
         status = solve_round(step, island, begin, one, total, failed == PERP_STATUS_OK ? error : NULL);
+        const double pull = perp_springs_pull(one, step->q_begin, step->v);
         step->limit_rate = 0.0;
+        if (status == PERP_STATUS_OK && change == 0.0 && pull <= EFFORT_ROUNDING &&
+            perp_springs_miss(one, step->q_begin, step->v) == 0.0) {
+            *miss = 0.0;
+            return take_point(step, one, several, total, error);
+        }
         if (status == PERP_STATUS_OK && perp_springs_search(one, step->q_begin) == 1.0 && change == 0.0) {
             rate *= LIMIT_RATE_FALL;
         }

@@ -272,6 +272,8 @@ void perp_springs_release(contact_step *step);
 double perp_springs_change(contact_step *step, const double *q, const double *v, double room);
 /* The same without a change, with the law's tolerance as the room. */
 double perp_springs_miss(const contact_step *step, const double *q, const double *v);
+/* The largest force, of the effort, with which the rate of a spring at its limit pulls v back to v_held. */
+double perp_springs_pull(const contact_step *step, const double *q, const double *v);
 /* Moves step->v_held towards the answer step->v as far as the energy of A, f and the limited springs falls; returns
  * which part of the way that is, 1 where it falls all along it or, friction not being of an energy, nowhere. */
 double perp_springs_search(contact_step *step, const double *q);

@@ -93,6 +93,17 @@ double perp_springs_change(contact_step *step, const double *q, const double *v,
     return most;
 }
 
+double perp_springs_pull(const contact_step *step, const double *q, const double *v)
+{
+    double most = 0.0;
+    for (int k = 0; k < step->free_count; k++) {
+        const int i = step->dof_of_free[k];
+        const double pull = step->limit_rate * without_limit(step, q, i).rate * fabs(v[i] - step->v_held[i]);
+        most = fmax(most, step->at_limit[i] == 0 ? 0.0 : pull / effort_of(step, i));
+    }
+    return most;
+}
+
 double perp_springs_miss(const contact_step *step, const double *q, const double *v)
 {
     double most = 0.0, miss;
