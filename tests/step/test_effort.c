@@ -306,6 +306,19 @@ static void test_grasp_of_unequal_fingers(void **state)
     }
 }
 
+typedef struct finger {
+    double stiffness, damping, effort, command;
+} finger;
+
+/* It presses with its spring's force, of the motion of the step, or with its effort: which is told. */
+static bool pressed_by_its_law(const scene_run *run, int state, const char *joint, const char *body, finger f)
+{
+    const double q = run_joint(run, state, joint), h = run->states[state].t - run->states[state - 1].t;
+    const double tau = f.stiffness * (f.command - q) - f.damping * (q - run_joint(run, state - 1, joint)) / h;
+    NEAR(pressed(run, state, "part", body), fmin(f.effort, fmax(-f.effort, tau)), 1e-8);
+    return tau > f.effort;
+}
+
 /* Fingers of equal effort and unequal springs that come from unequal distances: of the motions that keep both at their
  * limit the smallest of all takes one off it, so that it is not the one. */
 static void test_grasp_from_unequal_distances(void **state)
@@ -335,16 +348,50 @@ static void test_grasp_from_unequal_distances(void **state)
                                e, e, still[r]));
         int at_limit = 0;
         for (int i = 1; i < run.count; i++) {
-            const double h = 0.01, command[] = {-0.164 + 0.001 * i, -0.155 + 0.001 * i}, k[] = {7500, 1600};
-            const char *const joints[] = {"l", "r"}, *const fingers[] = {"left", "right"};
-            for (int f = 0; f < 2; f++) {
-                const double q = run_joint(&run, i, joints[f]), v = (q - run_joint(&run, i - 1, joints[f])) / h;
-                const double tau = k[f] * (command[f] - q) - 10 * v;
-                NEAR(pressed(&run, i, "part", fingers[f]), fmin(e, fmax(-e, tau)), 1e-9);
-                at_limit += tau > e;
-            }
+            at_limit += pressed_by_its_law(&run, i, "l", "left", (finger){7500, 10, e, -0.164 + 0.001 * i});
+            at_limit += pressed_by_its_law(&run, i, "r", "right", (finger){1600, 10, e, -0.155 + 0.001 * i});
         }
         assert_true(at_limit > 40);
+        scene_run_free(&run);
+    }
+}
+
+/* Two fingers swing a part to and fro on a table that holds it by friction: a step in which all wrong springs change
+ * place at once goes in a circle. */
+static void test_fingers_and_friction(void **state)
+{
+    (void)state;
+    const char *const still[] = {"qs-qp", "qs-cone", "qs-impedance-lcp"};
+    for (size_t r = 0; r < sizeof still / sizeof *still; r++) {
+        scene_run run;
+        run_text(
+            &run,
+            scene_text_of("perp: 1\n"
+                          "planar: true\n"
+                          "bodies:\n"
+                          "  ground: {fixed: true, shapes: [{halfplane: {normal: [0, 1]}}]}\n"
+                          "  part: {mass: 0.6233, pose: {position: [0, 0.05]}, shapes: [{box: [0.1, 0.1]}]}\n"
+                          "  left: {mass: 0.1, shapes: [{disc: 0.02}]}\n"
+                          "  right: {mass: 0.1, shapes: [{disc: 0.02}]}\n"
+                          "joints:\n"
+                          "  l: {type: prismatic, parent: world, child: left, axis: [1, 0], anchor: [0, 0.0737],\n"
+                          "      position: -0.075, control: impedance, stiffness: 89.15, damping: 10, effort: 0.3944,\n"
+                          "      command: {offset: -0.075, sines: [{amplitude: 0.04608, omega: 15.7375}]}}\n"
+                          "  r: {type: prismatic, parent: world, child: right, axis: [-1, 0], anchor: [0, 0.0692],\n"
+                          "      position: -0.075, control: impedance, stiffness: 211.1, damping: 10, effort: 1.5742,\n"
+                          "      command: {offset: -0.075, sines: [{amplitude: 0.03226442, omega: 8.6364}]}}\n"
+                          "contacts: {friction: 0.2, exclude: [[ground, left], [ground, right]]}\n"
+                          "run: {model: %s, h: 0.02, until: 1}\n",
+                          still[r]));
+        int at_limit = 0;
+        for (int i = 1; i < run.count; i++) {
+            const double t = run.states[i].t;
+            at_limit += pressed_by_its_law(&run, i, "l", "left",
+                                           (finger){89.15, 10, 0.3944, -0.075 + 0.04608 * sin(15.7375 * t)});
+            at_limit += pressed_by_its_law(&run, i, "r", "right",
+                                           (finger){211.1, 10, 1.5742, -0.075 + 0.03226442 * sin(8.6364 * t)});
+        }
+        assert_true(at_limit > 10);
         scene_run_free(&run);
     }
 }
@@ -408,15 +455,11 @@ static void test_instant(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mass_on_a_spring),
-        cmocka_unit_test(test_pressing_a_wall),
-        cmocka_unit_test(test_row_by_enumeration),
-        cmocka_unit_test(test_grasp),
-        cmocka_unit_test(test_grasp_of_unequal_fingers),
-        cmocka_unit_test(test_grasp_from_unequal_distances),
-        cmocka_unit_test(test_loose_limit),
-        cmocka_unit_test(test_load_beyond_effort),
-        cmocka_unit_test(test_instant),
+        cmocka_unit_test(test_mass_on_a_spring),         cmocka_unit_test(test_pressing_a_wall),
+        cmocka_unit_test(test_row_by_enumeration),       cmocka_unit_test(test_grasp),
+        cmocka_unit_test(test_grasp_of_unequal_fingers), cmocka_unit_test(test_grasp_from_unequal_distances),
+        cmocka_unit_test(test_fingers_and_friction),     cmocka_unit_test(test_loose_limit),
+        cmocka_unit_test(test_load_beyond_effort),       cmocka_unit_test(test_instant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

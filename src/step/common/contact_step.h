@@ -270,7 +270,9 @@ void perp_springs_release(contact_step *step);
 /* Changes step->at_limit where it is wrong at velocities v (nv), `room` of an effort being rounding. Returns by how
  * much of its effort the worst was wrong; 0: none was. */
 double perp_springs_change(contact_step *step, const double *q, const double *v, double room);
-/* The same without a change, with the law's tolerance as the room. */
+/* Changes the first that is wrong by one place alone; false: none is. */
+bool perp_springs_change_first(contact_step *step, const double *q, const double *v);
+/* Returns what perp_springs_change does, without a change, with the law's tolerance as the room. */
 double perp_springs_miss(const contact_step *step, const double *q, const double *v);
 /* The largest force, of the effort, with which the rate of a spring at its limit pulls v back to v_held. */
 double perp_springs_pull(const contact_step *step, const double *q, const double *v);

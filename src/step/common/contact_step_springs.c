@@ -93,6 +93,19 @@ double perp_springs_change(contact_step *step, const double *q, const double *v,
     return most;
 }
 
+bool perp_springs_change_first(contact_step *step, const double *q, const double *v)
+{
+    double miss;
+    for (int k = 0; k < step->free_count; k++) {
+        const int i = step->dof_of_free[k], place = place_at(step, q, v, i, EFFORT_ROUNDING, &miss);
+        if (place != step->at_limit[i]) {
+            step->at_limit[i] += place > step->at_limit[i] ? 1 : -1;
+            return true;
+        }
+    }
+    return false;
+}
+
 double perp_springs_pull(const contact_step *step, const double *q, const double *v)
 {
     double most = 0.0;
