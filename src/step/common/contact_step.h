@@ -246,6 +246,8 @@ double perp_step_off_constraints(const perp_contact_qp *problem, const perp_conv
 
 /* Whether contact i of the system is a support. */
 bool perp_step_is_support(const contact_step *step, int i);
+/* Has a contact a bound on its friction, or a gap to keep? A support has neither without load or friction. */
+bool perp_step_acts(const perp_contact *contact);
 /* No feet. */
 void perp_step_clear_feet(contact_step *step);
 /* The foot of contact i of the set becomes an unknown, the last one; returns which. `tree` is its body's. */

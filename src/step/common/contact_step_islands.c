@@ -187,9 +187,12 @@ static void measure_loads(contact_step *step, const double *q, double t_end)
             keep_larger(&step->islands[k].force, size_at(scene->forces[i].torque, t_end) / step->islands[k].length);
         }
     }
-    for (int i = 0; i < step->system.contact_count; i++) { /* of supports the load, of others 0 */
-        keep_larger(&step->islands[perp_step_island_of_contact(step, i)].force,
-                    step->contacts->contacts[step->set_index[i]].load);
+    for (int i = 0; i < step->contacts->count; i++) { /* of supports the load, of others 0 */
+        const perp_contact *c = &step->contacts->contacts[i];
+        const int k = c->load > 0.0 ? island_of_body(step, c->b) : -1;
+        if (k >= 0) {
+            keep_larger(&step->islands[k].force, c->load);
+        }
     }
     for (int i = 0; i < step->free_count; i++) {
         const int dof = step->dof_of_free[i];

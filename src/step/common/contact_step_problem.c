@@ -200,12 +200,6 @@ static double shift_of(const contact_step *step, int i)
     return step->dynamic ? perp_dynamic_shift(step, i) : c->phi / step->h;
 }
 
-/* Has a contact a bound on its friction, or a gap to keep? A support has neither without load or friction. */
-static bool acts(const perp_contact *c)
-{
-    return !perp_contact_is_support(c) || c->load * c->friction > 0.0;
-}
-
 /* Contacts that some free degree of freedom moves. */
 static void fill_contacts(contact_step *step)
 {
@@ -223,7 +217,7 @@ static void fill_contacts(contact_step *step)
         const int contact_rows = 1 + c->direction_count;
         const bool support = perp_contact_is_support(c);
         int columns = 0;
-        if (!perp_step_is_in_reach(step, c) || !acts(c)) {
+        if (!perp_step_is_in_reach(step, c) || !perp_step_acts(c)) {
             continue;
         }
         step->reach.in_reach++;

@@ -9,6 +9,11 @@ bool perp_step_is_support(const contact_step *step, int i)
     return perp_contact_is_support(&step->contacts->contacts[step->set_index[i]]);
 }
 
+bool perp_step_acts(const perp_contact *c)
+{
+    return !perp_contact_is_support(c) || c->load * c->friction > 0.0;
+}
+
 void perp_step_clear_feet(contact_step *step)
 {
     perp_contact_qp *p = &step->system;

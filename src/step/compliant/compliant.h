@@ -56,6 +56,9 @@
  *   gamma                friction |ft| <= sqrt((mu fn + gamma)^2 - gamma^2), Song's smoothed cone: Coulomb's with a mu
  *                        that depends on fn; an element has its share of the patch's gamma
  *
+ * A support of a planar body is rigid: an element whose normal part has the load N_i in place of K delta, and for A the
+ * inertia of its body over h, so that d = 0 and lambda_n = N_i; Coulomb's friction, without gamma.
+ *
  * A pair's restitution has no meaning here: what K and C give back is. Joint limits and loops are rigid, loops also
  * implicit. */
 #ifndef PERP_SRC_STEP_COMPLIANT_H
@@ -71,6 +74,7 @@ typedef struct compliant_material {
     int soft;                        /* how many of them deform: all, or n alone */
     double stiffness[9], damping[9]; /* N/m, N s/m (Hunt-Crossley: N s/m^2); rows x rows, of one element */
     bool hunt_crossley;
+    double load; /* N: of a support, that has neither stiffness nor damping; else 0 */
     double mu;
     double gamma; /* N, of one element */
     int side, elements;

@@ -111,7 +111,7 @@ bool perp_compliant_takes_part(contact_step *step, int i, int *hint, int *kept)
     const compliant_step *s = step->own;
     const perp_contact *c = &step->contacts->contacts[i];
     *kept = -1;
-    if (!perp_compliant_is_own(step, c)) {
+    if (!perp_compliant_is_own(step, c) || !perp_step_acts(c)) {
         return false;
     }
     for (int side = 0; side < 2 && step->parts.masked && step->free_count > 0; side++) {

@@ -45,8 +45,18 @@ static void onto_rows(const perp_tensor *tensor, const compliant_material *of, c
     }
 }
 
+/* Rigid, one foot of contact_step.h: what deforms is its height, which the load holds at 0. */
+static compliant_material support_of(const perp_contact *c)
+{
+    return (compliant_material){
+        .rows = 1 + c->direction_count, .soft = 1, .load = c->load, .mu = c->friction, .side = 1, .elements = 1};
+}
+
 compliant_material perp_compliant_material(const perp_scene *scene, const perp_contact *c)
 {
+    if (perp_contact_is_support(c)) {
+        return support_of(c);
+    }
     const bool own = c->pair >= 0 && scene->pairs[c->pair].compliance_set;
     const perp_compliance *given = own ? &scene->pairs[c->pair].compliance : &scene->compliance;
     compliant_material m = {.rows = 1 + c->direction_count,

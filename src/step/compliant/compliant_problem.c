@@ -181,6 +181,12 @@ static void fill_element(contact_step *step, const compliant_patch *patch, int i
     compliant_step *s = step->own;
     const compliant_material *m = &patch->material;
     const perp_contact *c = &step->contacts->contacts[patch->contact];
+    if (perp_contact_is_support(c)) {
+        const double mass = perp_dynamic_mass_scale(step) * step->model->links[c->b].mass;
+        block[0] = mass / step->h * (s->speed / step->force_unit);
+        s->g[step->free_count + s->soft_start[i]] = m->load / step->force_unit;
+        return;
+    }
     const double damping = m->hunt_crossley ? fmax(0.0, -c->phi) : 1.0;
     const double *delta = s->deformation + 3 * (ptrdiff_t)i;
     for (int r = 0; r < m->soft; r++) {

@@ -88,6 +88,7 @@ static void put_patch(const contact_step *step, const compliant_patch *patch, pe
             slip[1] += x->slip[1];
         }
     }
+    r->fn = perp_contact_is_support(c) ? c->load : r->fn;
     r->force_on_b = perp_vec3_scale(r->fn, c->normal);
     r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[0], c->t);
     r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[1], c->o);
@@ -133,6 +134,9 @@ void perp_compliant_record(contact_step *step)
                 s->elements[s->patches[k].first + e] = element_record(step, &s->patches[k], e);
             }
             put_patch(step, &s->patches[k++], r);
+        } else if (perp_contact_is_support(&r->contact)) { /* without friction */
+            r->fn = r->contact.load;
+            r->force_on_b = perp_vec3_scale(r->fn, r->contact.normal);
         }
     }
 }
