@@ -52,9 +52,10 @@ def digest_of(program):
     """Of the program, and of all that it runs where it is a script."""
     files = [program]
     with open(program, "rb") as file:
-        if file.read(2) == b"#!":
-            files += sorted(glob.glob(f"{ROOT}/tests/qualify/*.py") + glob.glob(f"{ROOT}/bench/*.py"))
-            files += sorted(glob.glob(f"{os.path.dirname(program)}/*_dump"))
+        head = file.read(4096)
+    if head[:2] == b"#!":
+        files += sorted(glob.glob(f"{ROOT}/tests/qualify/*.py") + glob.glob(f"{ROOT}/bench/*.py"))
+        files += [path for path in re.findall(r"='([^']+)'", head.decode()) if os.path.isfile(path)]
     digest = hashlib.sha256()
     for path in files:
         with open(path, "rb") as file:

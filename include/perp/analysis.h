@@ -193,11 +193,35 @@ typedef struct perp_rigidity {
     double kappa, kappa_min;       /* c^2 / k, kg: of the scene; the smallest that stabilises, 0: any will do */
 } perp_rigidity;
 
-/* Of one body that moves freely and touches something. */
+/* How its contacts hold one body that they can move, all other bodies taken as fixed.
+ *
+ * Contacts count as they are at the state, by their friction cones and not by their forces, where their gap is no more
+ * than 1e-5 of the body's size (the radius of its bounding sphere). Motions are those that the body's joints and locked
+ * components leave it; what a rung prescribes does not move. Loads are its weight, applied forces and springs of joints
+ * at the state's time, as if all were at rest. Loops and joint limits are left out (and said to be in the reasons).
+ *
+ *   force closure   the contacts can balance every load: the cones together are all wrenches.
+ *   form closure    the body cannot move between its contacts, without friction: by normals alone (order 1), or by the
+ *                   curvature of the surfaces (order 2, in the plane).
+ *   equilibrium     forces within the cones balance the loads that there are.
+ *   wedged          contacts can balance each other, without any load: forces within the cones, not all 0, with the sum
+ *                   0. So forces may be of any size, and loads do not tell them.
+ *   jammed          equilibrium, and in the other direction too: the contacts balance the loads, and would balance them
+ *                   turned round. Pushing harder does not free the body, and pulling back does not either. Then it is
+ *                   wedged, for the two sets of forces balance each other. Without loads: it is jammed against every
+ *                   load, which is force closure.
+ *
+ * The margin is the radius of the largest ball about 0 in the hull of the unit contact wrenches, those of a normal
+ * force of 1 N and friction within its cone; forces in N, moments about the centre of mass over the radius of gyration
+ * (the root of the mean square distance of its mass), or about the middle of the bounding sphere over its radius for a
+ * body without mass; 0 without force closure. It is the smallest load that normal forces with the sum 1 N cannot
+ * balance. */
 typedef struct perp_closure {
     int body;
-    bool force_closure, form_closure, equilibrium, jammed;
-    double margin;
+    int contacts; /* that count */
+    bool force_closure, form_closure, equilibrium, wedged, jammed;
+    int form_closure_order;     /* 1, 2; 0: there is none */
+    double margin, margin_most; /* N: it is between them, which differ where it was not found to rounding */
 } perp_closure;
 
 /* A sentence on a contact of the analysis, or on a verdict (contact -1). */

@@ -185,17 +185,18 @@ void perp_analysis_free(perp_analysis *analysis)
 /* ---- of a simulation ----------------------------------------------------------------------------------------------
  */
 
-/* The next step, taken by a clone, or the answers about the instant; their contacts. */
+/* The next step, taken by a clone, or the answers about the instant, where they are asked about; their contacts. */
 static perp_status look_ahead(analysis_point *point, perp_sim *clone, perp_step_info *info, perp_error *error)
 {
     perp_status status = PERP_STATUS_OK;
+    const bool needed = (point->options.certificates & ~(unsigned)PERP_CERTIFY_CLOSURE) != 0;
     point->stepped = PERP_STATUS_UNAVAILABLE;
-    if (point->rung->step) {
+    if (point->rung->step && needed) {
         point->stepped = perp_sim_step(clone, &point->why_not);
         if (point->stepped == PERP_STATUS_OUT_OF_MEMORY || point->stepped == PERP_STATUS_CANCELLED) {
             return perp_fail(error, point->stepped, "%s", point->why_not.message);
         }
-    } else if (point->rung->answer) {
+    } else if (point->rung->answer && needed) {
         status = perp_analysis_instant(point, point->rung->name, &point->instant, error);
     }
     *info = *perp_sim_info(clone);

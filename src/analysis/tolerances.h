@@ -64,4 +64,30 @@ static const double D_ROUNDING = 1e-12;
 /* contacts: so many have their P-matrix test done exactly, which takes 2^n (5 ms). */
 enum { PMATRIX_MOST = 20 };
 
+/* ---- closure ----------------------------------------------------------------------------------------------------- */
+
+/* of the body's size: contacts with a smaller gap touch, the most that a run's own steps leave; what is nearer than the
+ * second and does not count is told. */
+static const double CLOSURE_TOUCHES = 1e-5, CLOSURE_NEARLY_TOUCHES = 1e-3;
+/* of the largest: motions that joints leave which are less do not count. */
+static const double MOTION_RANK = 1e-9;
+/* of the load: how well contact forces balance it; and how much larger than it they may be for that. */
+static const double BALANCE_LEFT = 1e-9, WEIGHT_MOST = 1e8;
+/* of its parts: a load that is left of them is rounding. */
+static const double LOAD_ROUNDING = 1e-12;
+/* of its terms: a sum of curvatures, or a product of a normal and a motion, that is less is 0. */
+static const double CURVATURE_ROUNDING = 1e-9;
+/* of its length: what is left of a generator beside others that it depends on. */
+static const double GENERATOR_DEPENDS = 1e-13;
+/* of 1: a pivot below, of corners of length 1, means that they span no plane. */
+static const double FACET_FLAT = 1e-14;
+/* of the largest unit wrench: products of unit wrenches and directions are rounded by less. */
+static const double BALL_ROUNDING = 1e-13;
+/* of a unit wrench: a ball that is smaller is none, and the cross that the polytope begins with has this size. */
+static const double CROSS_SIZE = 1e-11;
+/* of the radius: so close the ball of round cones is known. */
+static const double ROUND_BALL = 1e-6;
+/* of a unit wrench: closure by less is said to be nearly none. */
+static const double MARGIN_LITTLE = 1e-6;
+
 #endif

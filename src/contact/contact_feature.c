@@ -1,5 +1,6 @@
 /* contact_feature.c - a contact's name and the curvature of its surfaces. */
 #include "contact/contact_private.h"
+#include "contact/contact_reach.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -42,26 +43,44 @@ static double planar_curvature(const perp_planar_shape *shape, int feature)
     return shape->radius * sharp > 1.0 ? 1.0 / shape->radius : sharp;
 }
 
+/* Where the shapes of a contact begin; the parts of a polygon are all as sharp. */
+static void first_parts(const perp_contact_set *set, const perp_contact *c, int part[2])
+{
+    const perp_contact_model *cm = set->memory->contact_model;
+    int parts;
+    part[0] = perp_contact_first_part(cm, c->a, c->shape_a, &parts);
+    part[1] = perp_contact_first_part(cm, c->b, c->shape_b, &parts);
+}
+
+void perp_contact_planar_curvatures(const perp_contact_set *set, int contact, double of[2])
+{
+    const perp_contact *c = &set->contacts[contact];
+    int part[2];
+    first_parts(set, c, part);
+    of[0] = planar_curvature(&set->memory->planar[part[0]], c->feature_a);
+    of[1] = planar_curvature(&set->memory->planar[part[1]], c->feature_b);
+}
+
 void perp_contact_curvature(const perp_contact_set *set, int contact, double k[3])
 {
     assert(contact >= 0 && contact < set->count);
     const struct perp_contact_set_memory *m = set->memory;
-    const perp_contact_model *cm = m->contact_model;
     const perp_contact *c = &set->contacts[contact];
+    int part[2];
     k[0] = k[1] = k[2] = 0.0;
     if (perp_contact_is_support(c)) {
         return;
     }
-    int parts; /* the parts of a polygon are all as sharp */
-    const int a = perp_contact_first_part(cm, c->a, c->shape_a, &parts),
-              b = perp_contact_first_part(cm, c->b, c->shape_b, &parts);
-    if (cm->model->planar) {
-        k[0] = planar_curvature(&m->planar[a], c->feature_a) + planar_curvature(&m->planar[b], c->feature_b);
+    if (m->contact_model->model->planar) {
+        double of[2];
+        perp_contact_planar_curvatures(set, contact, of);
+        k[0] = of[0] + of[1];
         return;
     }
-    const perp_mat3 of_a = perp_spatial_curvature(&m->spatial[a], c->feature_a, c->normal, c->point_a);
+    first_parts(set, c, part);
+    const perp_mat3 of_a = perp_spatial_curvature(&m->spatial[part[0]], c->feature_a, c->normal, c->point_a);
     const perp_mat3 of_b =
-        perp_spatial_curvature(&m->spatial[b], c->feature_b, perp_vec3_scale(-1.0, c->normal), c->point_b);
+        perp_spatial_curvature(&m->spatial[part[1]], c->feature_b, perp_vec3_scale(-1.0, c->normal), c->point_b);
     const perp_vec3 along_t = perp_vec3_add(perp_mat3_mul_vec(&of_a, c->t), perp_mat3_mul_vec(&of_b, c->t));
     const perp_vec3 along_o = perp_vec3_add(perp_mat3_mul_vec(&of_a, c->o), perp_mat3_mul_vec(&of_b, c->o));
     k[0] = perp_vec3_dot(c->t, along_t);

@@ -26,5 +26,7 @@ bool perp_contact_body_box(const perp_contact_set *set, int body, perp_vec3 *low
  * are still closest features of their shapes; else of a corner among the two to the other shape (of two corners the
  * nearer one's); else of the two shapes. The rest of the contact stays as it is. */
 void perp_contact_look_again(const perp_contact_set *set, perp_contact *contact);
+/* Planar: 1/m, curvatures of the surfaces of a and b at a contact, > 0: it bulges out; 1e9 at a corner. */
+void perp_contact_planar_curvatures(const perp_contact_set *set, int contact, double of[2]);
 
 #endif

@@ -1,0 +1,395 @@
+/* The largest ball about 0 in the hull of the unit wrenches, by a polytope that grows within the hull (as the expanding
+ * polytope algorithm does for the depth of an overlap, in up to six dimensions).
+ *
+ * The polytope is a set of simplices ("facets") with corners in the hull that surround 0. The nearest one is taken, by
+ * the plane through its corners; the hull is asked how far it reaches along that plane's normal. No farther: the ball
+ * is found. Else the point there becomes a corner: facets that it sees are taken out, and their common border is joined
+ * to it. The radius is never less than the distance of the nearest facet (`low`) and never more than the hull's reach
+ * in any direction that was asked (`high`).
+ *
+ * Why `low` holds whatever was rounded. Facets are put in and taken out so that every ridge is shared by an even number
+ * of them: a border is what belongs to an odd number of those taken out. What is taken out and put in bounds simplices
+ * that do not contain 0, for the facet's normal has a positive product with its corners and with the new point. So
+ * every ray from 0 keeps crossing an odd number of facets, at least one. Along its own normal no point of a facet is
+ * lower than its lowest corner, which is its height, and a ball whose radius is the least height is inside. It needs
+ * neither convexity nor neighbours, which rounding spoils where many corners lie in one plane. A facet whose corners do
+ * not span a plane is seen from nowhere but an edge, and says nothing about the ball.
+ *
+ * The first facets are those of a tiny cross, which need not be in the hull. When the least height has passed its size,
+ * none of its corners touches the ball, and the hull reaches beyond it in all directions by itself: wherever it did
+ * not, hull and cross together would not either. */
+#include "analysis/tolerances.h"
+#include "analysis/wrench_cones.h"
+#include "linalg/vector.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    POINTS_MOST = 4000, /* below 2^12, for ridges */
+    FACETS_MOST = 8000,
+    RIDGE_BITS = 12,
+    RIDGES_SIZE = 1 << 16, /* a power of two */
+    RIDGES_MOST = RIDGES_SIZE / 2
+};
+
+typedef struct ball_facet {
+    int corner[WRENCH_MOST]; /* ascending */
+    double normal[WRENCH_MOST], height;
+    bool flat; /* its corners do not span a plane */
+    bool seen; /* from the new point */
+} ball_facet;
+
+typedef struct ball_ridge {
+    uint64_t key; /* its corners, 1 added to each; 0: the place is free */
+    bool odd;
+} ball_ridge;
+
+typedef struct growing {
+    const wrench_cones *cones;
+    int n, point_count, facet_count, ridge_count;
+    double (*point)[WRENCH_MOST];
+    ball_facet *facet;
+    ball_ridge *ridge; /* by hash */
+    int *place;        /* ridge_count: of the ridges in use, in the order they came */
+    double reach;      /* of the hull: the largest distance that was seen */
+} growing;
+
+/* ---- facets ------------------------------------------------------------------------------------------------------ */
+
+static void swap_columns(int n, double a[][WRENCH_LIFTED], int *order, int i, int j)
+{
+    for (int k = 0; k < n; k++) {
+        const double x = a[k][i];
+        a[k][i] = a[k][j];
+        a[k][j] = x;
+    }
+    const int o = order[i];
+    order[i] = order[j];
+    order[j] = o;
+}
+
+/* Brings the largest entry of what is left to (k, k). */
+static double pivot(int n, double a[][WRENCH_LIFTED], int *order, int k)
+{
+    int row = k, column = k;
+    for (int i = k; i < n; i++) {
+        for (int j = k; j < n; j++) {
+            if (fabs(a[i][j]) > fabs(a[row][column])) {
+                row = i;
+                column = j;
+            }
+        }
+    }
+    for (int j = 0; j <= n && row != k; j++) {
+        const double x = a[k][j];
+        a[k][j] = a[row][j];
+        a[row][j] = x;
+    }
+    swap_columns(n, a, order, k, column);
+    return a[k][k];
+}
+
+/* The vector whose product with each corner is 1, by elimination with complete pivoting; rows are of unit length, for
+ * corners of the first cross are tiny. False where it is not unique. */
+static bool plane(const growing *g, const int *corner, double *y)
+{
+    double a[WRENCH_MOST][WRENCH_LIFTED];
+    int order[WRENCH_MOST];
+    const int n = g->n;
+    for (int i = 0; i < n; i++) {
+        const double *p = g->point[corner[i]], size = sqrt(perp_vector_dot(n, p, p));
+        order[i] = i;
+        for (int j = 0; j < n; j++) {
+            a[i][j] = p[j] / size;
+        }
+        a[i][n] = 1.0 / size;
+    }
+    for (int k = 0; k < n; k++) {
+        const double head = pivot(n, a, order, k);
+        if (fabs(head) <= FACET_FLAT) {
+            return false;
+        }
+        for (int i = k + 1; i < n; i++) {
+            const double factor = a[i][k] / head;
+            for (int j = k; j <= n; j++) {
+                a[i][j] -= factor * a[k][j];
+            }
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        double sum = a[k][n];
+        for (int j = k + 1; j < n; j++) {
+            sum -= a[k][j] * y[order[j]];
+        }
+        y[order[k]] = sum / a[k][k];
+    }
+    return true;
+}
+
+/* A corner of a facet with a 1 behind it; wrench_project has what that is for. */
+typedef struct facet_corners {
+    const growing *g;
+    const int *corner;
+} facet_corners;
+
+static double best_corner(const void *context, const double *y, double *w)
+{
+    const facet_corners *of = context;
+    const int n = of->g->n;
+    double most = -INFINITY;
+    for (int i = 0; i < n; i++) {
+        const double *p = of->g->point[of->corner[i]], reach = perp_vector_dot(n, y, p) + y[n];
+        if (reach > most) {
+            most = reach;
+            memcpy(w, p, (size_t)n * sizeof *w);
+        }
+    }
+    w[n] = 1.0;
+    return most;
+}
+
+/* The direction of the point nearest to 0 between corners that span no plane: none of them is lower along it. */
+static void nearest_point(const growing *g, const int *corner, double *y)
+{
+    const facet_corners of = {g, corner};
+    double target[WRENCH_LIFTED] = {0.0};
+    target[g->n] = 1.0;
+    const wrench_projection found = wrench_project(g->n + 1, best_corner, &of, target);
+    for (int i = 0; i < g->n; i++) {
+        y[i] = -found.away[i];
+    }
+}
+
+static void measure(const growing *g, ball_facet *f)
+{
+    const int n = g->n;
+    f->flat = !plane(g, f->corner, f->normal);
+    if (f->flat) {
+        nearest_point(g, f->corner, f->normal);
+    }
+    const double size = sqrt(perp_vector_dot(n, f->normal, f->normal));
+    f->height = INFINITY;
+    for (int j = 0; j < n && size > 0.0; j++) {
+        f->normal[j] /= size;
+    }
+    for (int i = 0; i < n; i++) {
+        f->height = fmin(f->height, perp_vector_dot(n, f->normal, g->point[f->corner[i]]));
+    }
+}
+
+static bool has_corner(const growing *g, const ball_facet *f, int point)
+{
+    bool found = false;
+    for (int i = 0; i < g->n; i++) {
+        found = found || f->corner[i] == point;
+    }
+    return found;
+}
+
+/* `ridge` and a point that is above all of its corners. */
+static void put_facet(growing *g, uint64_t ridge, int point)
+{
+    ball_facet *f = &g->facet[g->facet_count];
+    for (int i = g->n - 2; i >= 0; i--) {
+        f->corner[i] = (int)(ridge & ((1u << RIDGE_BITS) - 1)) - 1;
+        ridge >>= RIDGE_BITS;
+    }
+    int at = g->n - 1;
+    for (; at > 0 && f->corner[at - 1] > point; at--) {
+        f->corner[at] = f->corner[at - 1];
+    }
+    f->corner[at] = point;
+    measure(g, f);
+    g->facet_count++;
+}
+
+/* ---- ridges ------------------------------------------------------------------------------------------------------ */
+
+static void count_ridge(growing *g, uint64_t key)
+{
+    uint64_t hash = key * 0x9e3779b97f4a7c15u;
+    int at = (int)(hash >> 48) & (RIDGES_SIZE - 1);
+    while (g->ridge[at].key != 0 && g->ridge[at].key != key) {
+        at = (at + 1) & (RIDGES_SIZE - 1);
+    }
+    if (g->ridge[at].key == 0) {
+        g->ridge[at] = (ball_ridge){key, false};
+        g->place[g->ridge_count++] = at;
+    }
+    g->ridge[at].odd = !g->ridge[at].odd;
+}
+
+static void count_ridges(growing *g, const ball_facet *f, int without)
+{
+    for (int left_out = 0; left_out < g->n; left_out++) {
+        uint64_t key = 0;
+        bool has = false;
+        for (int i = 0; i < g->n; i++) {
+            if (i != left_out) {
+                key = key << RIDGE_BITS | (uint64_t)(f->corner[i] + 1);
+                has = has || f->corner[i] == without;
+            }
+        }
+        if (!has) {
+            count_ridge(g, key);
+        }
+    }
+}
+
+/* ---- growing ----------------------------------------------------------------------------------------------------- */
+
+/* The corners of a tiny cross that stands askew, so that no unit wrench lies in one of its planes, and all its facets.
+ */
+static void put_cross(growing *g)
+{
+    static const double askew[WRENCH_MOST] = {0.41421356, 0.73205081, 0.23606798, 0.64575131, 0.31662479, 0.60555128};
+    const int n = g->n;
+    const double size = perp_vector_dot(n, askew, askew);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            const double e = (i == j ? 1.0 : 0.0) - 2.0 * askew[i] * askew[j] / size;
+            g->point[2 * i][j] = CROSS_SIZE * e;
+            g->point[2 * i + 1][j] = -CROSS_SIZE * e;
+        }
+    }
+    g->point_count = 2 * n;
+    for (int signs = 0; signs < 1 << n; signs++) {
+        ball_facet *f = &g->facet[g->facet_count++];
+        for (int i = 0; i < n; i++) {
+            f->corner[i] = 2 * i + (signs >> i & 1);
+        }
+        measure(g, f);
+    }
+}
+
+/* The index of a point, which may be there already; -1: there is no room. */
+static int put_point(growing *g, const double *w)
+{
+    for (int i = 0; i < g->point_count; i++) {
+        if (memcmp(g->point[i], w, (size_t)g->n * sizeof *w) == 0) {
+            return i;
+        }
+    }
+    if (g->point_count == POINTS_MOST) {
+        return -1;
+    }
+    memcpy(g->point[g->point_count], w, (size_t)g->n * sizeof *w);
+    g->reach = fmax(g->reach, sqrt(perp_vector_dot(g->n, w, w)));
+    return g->point_count++;
+}
+
+/* Counts the ridges of what the point sees; returns how many belong to an odd number of them. */
+static int look_from(growing *g, int point)
+{
+    const double *p = g->point[point], rounding = BALL_ROUNDING * g->reach;
+    int border = 0;
+    g->ridge_count = 0;
+    for (int i = 0; i < g->facet_count; i++) {
+        ball_facet *f = &g->facet[i];
+        f->seen = f->height > 0.0 && perp_vector_dot(g->n, f->normal, p) > f->height + rounding &&
+                  !has_corner(g, f, point) && g->ridge_count + g->n <= RIDGES_MOST;
+        if (f->seen) {
+            count_ridges(g, f, point);
+        }
+    }
+    for (int k = 0; k < g->ridge_count; k++) {
+        border += g->ridge[g->place[k]].odd ? 1 : 0;
+    }
+    return border;
+}
+
+/* Facets that the point sees go; what joins their border to it comes. Returns how many came; 0: it sees none, or there
+ * is no room for them. */
+static int join(growing *g, int point)
+{
+    const int border = look_from(g, point);
+    int kept = 0, seen = 0;
+    for (int i = 0; i < g->facet_count; i++) {
+        seen += g->facet[i].seen ? 1 : 0;
+    }
+    const bool room = g->facet_count - seen + border <= FACETS_MOST;
+    for (int i = 0; i < g->facet_count && room; i++) {
+        if (!g->facet[i].seen) {
+            g->facet[kept++] = g->facet[i];
+        }
+    }
+    g->facet_count = room ? kept : g->facet_count;
+    for (int k = 0; k < g->ridge_count; k++) {
+        ball_ridge *r = &g->ridge[g->place[k]];
+        if (r->odd && room) {
+            put_facet(g, r->key, point);
+        }
+        r->key = 0;
+    }
+    return room ? border : 0;
+}
+
+static bool open_ball(growing *g, const wrench_cones *cones, perp_arena *arena)
+{
+    *g = (growing){.cones = cones,
+                   .n = cones->dimensions,
+                   .point = perp_arena_push(arena, POINTS_MOST, sizeof *g->point),
+                   .facet = PERP_ARENA_NEW(arena, ball_facet, FACETS_MOST),
+                   .ridge = PERP_ARENA_NEW(arena, ball_ridge, RIDGES_SIZE),
+                   .place = PERP_ARENA_NEW(arena, int, RIDGES_MOST)};
+    return g->point && g->facet && g->ridge && g->place;
+}
+
+static ball_facet *lowest(const growing *g)
+{
+    ball_facet *best = &g->facet[0];
+    for (int i = 1; i < g->facet_count; i++) {
+        best = g->facet[i].height < best->height ? &g->facet[i] : best;
+    }
+    return best;
+}
+
+static double farthest_corner(const growing *g, const ball_facet *f)
+{
+    double most = -INFINITY;
+    for (int i = 0; i < g->n; i++) {
+        most = fmax(most, perp_vector_dot(g->n, f->normal, g->point[f->corner[i]]));
+    }
+    return most;
+}
+
+bool wrench_ball_find(const wrench_cones *cones, double enough, int work, perp_arena *arena, wrench_ball *ball)
+{
+    growing g;
+    *ball = (wrench_ball){.high = INFINITY};
+    if (!open_ball(&g, cones, arena)) {
+        return false;
+    }
+    const double near = wrench_is_polyhedral(cones) ? 0.0 : ROUND_BALL;
+    put_cross(&g);
+    for (;;) {
+        ball_facet *f = lowest(&g);
+        double w[WRENCH_MOST] = {0.0};
+        const double reach = wrench_support(cones, f->normal, w);
+        ball->low = f->height;
+        if (reach < ball->high) {
+            ball->high = reach;
+            memcpy(ball->direction, f->normal, sizeof ball->direction);
+        }
+        const double rounding = BALL_ROUNDING * fmax(g.reach, 1.0);
+        if (reach <= rounding || ball->low > enough || reach <= ball->low * (1.0 + near) + rounding) {
+            break;
+        }
+        if (f->flat && f->height > CROSS_SIZE && reach <= farthest_corner(&g, f) + rounding) {
+            f->height = INFINITY;
+            continue;
+        }
+        const int point = work > 0 ? put_point(&g, w) : -1;
+        const int came = point >= 0 ? join(&g, point) : 0;
+        work -= came;
+        if (came == 0) {
+            ball->cut = true;
+            break;
+        }
+    }
+    if (ball->low <= CROSS_SIZE) {
+        ball->low = 0.0;
+    }
+    return true;
+}
