@@ -13,9 +13,9 @@
  * belongs to a step, forces and modes, is that of the step that the time lies in.
  *
  * The cause is found by test. An assumption in which the two runs differ is removed from the run that makes it: cones
- * of rays get eight times as many, masses a hundredth of their inertia, contacts a hundred times their stiffness; and
- * the pair is run again. What is left of the difference then is measured and said. An assumption explains a difference
- * that loses three quarters or more with it. docs/compare.md has all tests. */
+ * of rays get eight times as many, masses a ten thousandth of their inertia, contacts a hundred times their stiffness;
+ * and the pair is run again. What is left of the difference then is measured and said. An assumption explains a
+ * difference that loses three quarters or more with it. docs/compare.md has all tests. */
 #ifndef PERP_COMPARE_H
 #define PERP_COMPARE_H
 

@@ -123,8 +123,9 @@ static int best_trial(const compare_pair *pair, perp_assumption assumption)
 static void tell_test(teller *t, int trial)
 {
     const perp_compare_test *test = &t->pair->tests[trial];
-    add(t, "with %s %.3g of the difference is left (%.4g of %.4g)", test->removed, test->left, test->largest,
-        t->pair->most.size);
+    add(t, "with %s ", test->removed);
+    add(t, test->left > LARGER ? "it is %.3g times as large" : "%.3g of the difference is left", test->left);
+    add(t, " (%.4g of %.4g)", test->largest, t->pair->most.size);
     t->told[trial] = true;
 }
 
@@ -262,6 +263,10 @@ static perp_assumption tell(teller *t)
     const compare_pair *pair = t->pair;
     if (pair->times.count < 0) {
         add(t, "nothing to compare: a run did not start");
+        return PERP_ASSUMPTION_UNKNOWN;
+    }
+    if (pair->times.count == 0) {
+        add(t, "nothing to compare but the start: a run stopped in its first step");
         return PERP_ASSUMPTION_UNKNOWN;
     }
     if (pair->agree) {

@@ -12,11 +12,14 @@ static bool observe(void *context, int step, const perp_state *state, const perp
 {
     compare_job *job = context;
     const compare_memory *m = job->memory;
-    double *row = job->values + (ptrdiff_t)step * m->column_count;
+    double *row = job->values + (ptrdiff_t)(job->before + step) * m->column_count;
+    if (job->before > 0 && step == 0) { /* the end of the step before */
+        return true;
+    }
     for (int c = 0; c < m->column_count; c++) {
         row[c] = perp_quantity_now(job->quantities, &m->quantities[c], step, state, info);
     }
-    job->rows = step + 1;
+    job->rows = job->before + step + 1;
     return !(m->options.cancel && *m->options.cancel);
 }
 
@@ -42,6 +45,27 @@ static perp_status prepare(compare_job *job, perp_error *error)
                : perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for the states of a run");
 }
 
+/* One run a step, each from rest. */
+static perp_status run_from_rest(compare_job *job, perp_error *error)
+{
+    perp_run_settings one = job->scene.run;
+    perp_status status = PERP_STATUS_OK;
+    one.steps = 1;
+    for (job->before = 0; job->before < job->spec.settings.steps && status == PERP_STATUS_OK; job->before++) {
+        perp_run_result_free(&job->result);
+        memset(job->state.v, 0, (size_t)job->model->nv * sizeof *job->state.v);
+        status = perp_run(job->model, &one, &job->memory->allocator, observe, job, &job->state, &job->result, error);
+    }
+    return status;
+}
+
+static perp_status run(compare_job *job, perp_error *error)
+{
+    return job->spec.forgetful ? run_from_rest(job, error)
+                               : perp_run(job->model, &job->scene.run, &job->memory->allocator, observe, job,
+                                          &job->state, &job->result, error);
+}
+
 /* Ending is due to what belongs to the whole comparison; all else is the run's own. */
 static bool is_fatal(perp_status status)
 {
@@ -52,8 +76,7 @@ static perp_status make(compare_job *job, perp_error *error)
 {
     perp_status status = prepare(job, &job->error);
     if (status == PERP_STATUS_OK) {
-        status = perp_run(job->model, &job->scene.run, &job->memory->allocator, observe, job, &job->state, &job->result,
-                          &job->error);
+        status = run(job, &job->error);
     }
     perp_quantities_free(job->quantities);
     job->quantities = NULL;

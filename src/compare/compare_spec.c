@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* By how much what cannot be removed as such is made smaller. */
-enum { FINER = 8, MORE_RAYS = 8, LIGHTER = 100, STIFFER = 100 };
+enum { FINER = 8, MORE_RAYS = 8, LIGHTER = 10000, STIFFER = 100 };
 
 static unsigned bit_of(perp_cone cone)
 {
@@ -42,7 +42,7 @@ bool perp_spec_same(const compare_spec *a, const compare_spec *b)
     return a->rung == b->rung && a->settings.h == b->settings.h && a->settings.steps == b->settings.steps &&
            perp_spec_cone(a) == perp_spec_cone(b) && a->settings.rays == b->settings.rays &&
            a->settings.smoothing == b->settings.smoothing && a->stiffness == b->stiffness && a->inertia == b->inertia &&
-           a->sharp == b->sharp && a->position == b->position;
+           a->sharp == b->sharp && a->position == b->position && a->forgetful == b->forgetful;
 }
 
 /* ---- removing ---------------------------------------------------------------------------------------------------- */
@@ -117,6 +117,12 @@ bool perp_spec_without_inertia(compare_spec *s)
     return true;
 }
 
+bool perp_spec_without_momentum(compare_spec *s)
+{
+    s->forgetful = s->rung->inertia == PERP_RUNG_INERTIA_FULL;
+    return perp_spec_without_inertia(s) && s->forgetful;
+}
+
 bool perp_spec_stiff(compare_spec *s)
 {
     if (!(s->rung->takes & PERP_TAKES_COMPLIANCE)) {
@@ -178,6 +184,9 @@ void perp_spec_describe(const compare_spec *from, const compare_spec *to, char *
     }
     if (to->inertia != from->inertia) {
         add(text, size, "masses of 1/%g of the inertia", from->inertia / to->inertia);
+    }
+    if (to->forgetful != from->forgetful) {
+        add(text, size, "every step from rest");
     }
     if (to->stiffness != from->stiffness) {
         add(text, size, "contacts %g times as stiff", to->stiffness / from->stiffness);

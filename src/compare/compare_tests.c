@@ -80,13 +80,21 @@ static void add_cone(trial_list *l)
     }
 }
 
+/* Where nothing resists a motion, as of a ball that rolls, the lightest one goes on all the same: so momentum is taken
+ * away too. */
 static void add_inertia(trial_list *l)
 {
     compare_spec spec[2];
     begin(l, spec);
-    if (l->own[0].rung->inertia != l->own[1].rung->inertia) {
-        perp_spec_without_inertia(&spec[0]);
-        perp_spec_without_inertia(&spec[1]);
+    if (l->own[0].rung->inertia == l->own[1].rung->inertia) {
+        return;
+    }
+    perp_spec_without_inertia(&spec[0]);
+    perp_spec_without_inertia(&spec[1]);
+    add(l, PERP_ASSUMPTION_INERTIA, spec, true);
+    begin(l, spec);
+    const bool went_on[2] = {perp_spec_without_momentum(&spec[0]), perp_spec_without_momentum(&spec[1])};
+    if (went_on[0] || went_on[1]) {
         add(l, PERP_ASSUMPTION_INERTIA, spec, true);
     }
 }
@@ -151,6 +159,7 @@ static void take_over(const compare_spec *own, const compare_spec *from, compare
     to->stiffness = fmax(to->stiffness, from->stiffness);
     to->sharp = to->sharp || from->sharp;
     to->position = to->position || from->position;
+    to->forgetful = to->forgetful || from->forgetful;
 }
 
 bool perp_trials_join(compare_pair *pair)

@@ -17,6 +17,7 @@ typedef struct compare_spec {
     double inertia;             /* of masses, likewise; weights stay */
     bool sharp;                 /* friction of `compliant` without gamma */
     bool position;              /* joints on springs are under position control */
+    bool forgetful;             /* every step begins at rest */
 } compare_spec;
 
 typedef enum column_kind {
@@ -43,6 +44,7 @@ typedef struct compare_job {
     perp_run_result result;
     perp_status status;
     perp_error error;
+    int before;     /* steps before the run that is observed, where it is one step at a time */
     int rows;       /* states that were seen */
     double *values; /* rows x columns */
 } compare_job;
@@ -72,6 +74,8 @@ bool perp_spec_shorten(compare_spec *s);
 bool perp_spec_without_layer(compare_spec *s, bool springs);
 bool perp_spec_onto_cone(compare_spec *s, perp_cone cone, bool springs, const perp_rung *avoid);
 bool perp_spec_without_inertia(compare_spec *s);
+/* Nor does motion go on by itself: there is none of full inertia. */
+bool perp_spec_without_momentum(compare_spec *s);
 bool perp_spec_stiff(compare_spec *s);
 bool perp_spec_without_smoothing(compare_spec *s, const perp_scene *scene);
 /* How the second differs from the first, in words: "32 rays"; at most `size` with the zero. */
