@@ -46,6 +46,77 @@ static void print_existence(const perp_existence *e)
     printf("\n");
 }
 
+/* Components that are rounding beside the largest, which is 1 or so, are not printed as such. */
+static perp_vec3 without_rounding(double scale, perp_vec3 v)
+{
+    const double least = 1e-12;
+    return perp_vec3_make(fabs(v.x) > least ? scale * v.x : 0.0, fabs(v.y) > least ? scale * v.y : 0.0,
+                          fabs(v.z) > least ? scale * v.z : 0.0);
+}
+
+/* What leads from the reported answer to another one; of accelerations nothing is said here but that there are others.
+ */
+static void print_motion(const perp_analysis *a, const perp_state *state)
+{
+    const perp_uniqueness *u = &a->uniqueness;
+    const perp_model *model = a->model;
+    perp_kinematics *kinematics;
+    if (!u->motion || perp_kinematics_create(model, NULL, &kinematics, NULL) != PERP_STATUS_OK) {
+        return;
+    }
+    const char *what = a->rung->answers ? a->rung->answers : "velocity",
+               *unit = strcmp(what, "velocity") == 0 ? "m/s" : "m/s^2";
+    perp_kinematics_update(model, state->q, kinematics);
+    perp_kinematics_velocity(model, u->motion, kinematics);
+    for (int i = 0; i < model->body_count; i++) {
+        const perp_vec3 v = without_rounding(u->motion_length, kinematics->twist[i].linear);
+        const perp_vec3 w = without_rounding(u->motion_length, kinematics->twist[i].angular);
+        if (perp_vec3_norm(v) + perp_vec3_norm(w) == 0.0) {
+            continue;
+        }
+        printf("  another one     `%s`: %s more by (%.4g, %.4g", model->scene->bodies[i].name, what, v.x, v.y);
+        if (model->planar) {
+            printf(") %s, turning by %.4g\n", unit, w.z);
+        } else {
+            printf(", %.4g) %s, turning by (%.4g, %.4g, %.4g)\n", v.z, unit, w.x, w.y, w.z);
+        }
+    }
+    perp_kinematics_free(kinematics);
+}
+
+static void print_range(const char *name, const double range[2])
+{
+    printf("%s %.6g", name, range[0] == 0.0 ? 0.0 : range[0]); /* no -0 */
+    if (range[1] - range[0] > 1e-7 * (1.0 + fabs(range[0]))) {
+        printf(" .. %.6g", range[1]);
+    }
+    printf(" N");
+}
+
+/* Contact forces that are not determined by the motion. */
+static void print_forces(const perp_analysis *a)
+{
+    enum { LINES = 12 };
+    const perp_uniqueness *u = &a->uniqueness;
+    int count = 0;
+    for (int i = 0; i < u->force_count; i++) {
+        const perp_force_range *f = &u->forces[i];
+        const double widest = fmax(f->fn[1] - f->fn[0], fmax(f->ft[0][1] - f->ft[0][0], f->ft[1][1] - f->ft[1][0]));
+        if (!(widest > 1e-7 * (1.0 + fabs(f->fn[0]))) || ++count > LINES) {
+            continue;
+        }
+        printf("  same motion     ");
+        print_contact(a, f->contact);
+        print_range(": fn", f->fn);
+        print_range(", ft", f->ft[0]);
+        if (!a->model->planar) {
+            print_range(" and", f->ft[1]);
+        }
+        printf("\n");
+    }
+    cli_print_rest(count, LINES);
+}
+
 static void print_rigidity(const perp_rigidity *r)
 {
     printf("rigid bodies    %s", perp_verdict_name(r->verdict));
@@ -55,7 +126,10 @@ static void print_rigidity(const perp_rigidity *r)
             printf(", c^2/k %.4g kg", r->kappa);
         }
         if (r->has_kappa_min) {
-            printf(", stable above c^2/k = %.4g kg", r->kappa_min);
+            r->kappa_min > 0.0 ? printf(", stable above c^2/k = %.4g kg", r->kappa_min)
+                               : printf(", stable with any damping");
+        } else if (r->stable == PERP_ANSWER_NO) {
+            printf(", no damping mends that");
         }
         printf(")");
     }
@@ -72,16 +146,19 @@ static void print_closure(const perp_analysis *a)
     }
 }
 
-static int print_words(const perp_analysis *a)
+static int print_words(const perp_analysis *a, const perp_state *state)
 {
     const perp_uniqueness *u = &a->uniqueness;
     printf("%s at t = %g s, %s\n\n", a->model->scene->name, a->t, a->rung->name);
     print_existence(&a->existence);
     printf("its uniqueness  %s", perp_verdict_name(u->verdict));
-    if (u->printed != PERP_VERDICT_UNKNOWN && u->printed != u->verdict) {
+    if (u->printed != PERP_VERDICT_UNKNOWN &&
+        (u->printed == PERP_VERDICT_NOT_UNIQUE) != (u->verdict == PERP_VERDICT_NOT_UNIQUE)) {
         printf(" (Proposition 1 as printed: %s)", perp_verdict_name(u->printed));
     }
     printf("\n");
+    print_motion(a, state);
+    print_forces(a);
     print_rigidity(&a->rigidity);
     print_closure(a);
     if (a->reason_count > 0) {
@@ -130,7 +207,8 @@ static perp_status analyze(const perp_model *model, double at, perp_analysis **a
 }
 
 /* `told`: the diagnostics that were printed have said what is wrong. */
-static int report(const cli_arguments *a, const perp_analysis *analysis, const perp_error *error, bool told)
+static int report(const cli_arguments *a, const perp_analysis *analysis, const perp_sim *sim, const perp_error *error,
+                  bool told)
 {
     const bool json = cli_value(a, "--json") != NULL;
     int code = EXIT_DONE;
@@ -141,7 +219,7 @@ static int report(const cli_arguments *a, const perp_analysis *analysis, const p
         const int written = cli_write_json(perp_analysis_json(analysis, analysis ? NULL : error));
         return written == EXIT_DONE ? code : written;
     }
-    return analysis ? print_words(analysis) : code;
+    return analysis ? print_words(analysis, perp_sim_state(sim)) : code;
 }
 
 static int run(const cli_arguments *a)
@@ -174,7 +252,7 @@ static int run(const cli_arguments *a)
     if (status != PERP_STATUS_OK && scene) {
         cli_locate_failure(scene, &error);
     }
-    code = report(a, analysis, &error, diagnostics.errors > 0);
+    code = report(a, analysis, sim, &error, diagnostics.errors > 0);
     perp_analysis_free(analysis);
     perp_sim_free(sim);
     perp_model_free(model);

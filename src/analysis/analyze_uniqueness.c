@@ -4,6 +4,7 @@
 #include "analysis/motion_unique.h"
 #include "analysis/tolerances.h"
 #include "sim/sim.h"
+#include "step/common/rung_cone.h"
 
 #include <math.h>
 #include <string.h>
@@ -212,22 +213,85 @@ static perp_status judge_step(analysis_point *point, perp_error *error)
 
 /* ---- instants ---------------------------------------------------------------------------------------------------- */
 
+/* Rate j of all that are listed: of solutions, then of the first one's set its vertices and what its rays lead to. */
+static bool listed_rate(const analysis_point *point, int j, double *rate)
+{
+    const perp_run_result *instant = &point->instant;
+    const perp_instant_solution *first = &instant->solutions[0];
+    const size_t nv = (size_t)point->model->nv;
+    const int vertex = j - instant->solution_count, ray = vertex - first->vertex_count;
+    if (ray >= first->ray_count) {
+        return false;
+    }
+    const double *from = j < instant->solution_count ? instant->solutions[j].rate
+                         : ray < 0                   ? first->vertices + (size_t)vertex * nv
+                                                     : first->rays + (size_t)ray * nv;
+    for (size_t k = 0; k < nv; k++) {
+        rate[k] = from[k] + (ray >= 0 ? first->rate[k] : 0.0);
+    }
+    return true;
+}
+
+/* The way from the first solution to the rate that is farthest from it. */
+static perp_status put_other_rate(analysis_point *point, perp_error *error)
+{
+    perp_uniqueness *u = &point->analysis->uniqueness;
+    const double *first = point->instant.solutions[0].rate;
+    const int nv = point->model->nv;
+    double *motion = ANALYSIS_NEW(point, double, nv), *rate = ANALYSIS_NEW(point, double, nv);
+    if (!motion || !rate) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for an analysis");
+    }
+    for (int j = 1; listed_rate(point, j, rate); j++) {
+        double far = 0.0;
+        for (int k = 0; k < nv; k++) {
+            far = fmax(far, fabs(rate[k] - first[k]));
+        }
+        for (int k = 0; k < nv && far > u->motion_length; k++) {
+            motion[k] = (rate[k] - first[k]) / far;
+        }
+        u->motion_length = fmax(u->motion_length, far);
+    }
+    u->motion = u->motion_length > 0.0 ? motion : NULL;
+    return PERP_STATUS_OK;
+}
+
+/* Of answers that are not known to be all: has the first one's normal forces no other motion? With inertia no normal
+ * forces have two accelerations: they solve a strictly convex problem. Without, `instant-qs` lists all velocities that
+ * go with the forces where it looks for one solution only, as it does on round cones. */
+static bool is_unique_at_its_forces(const analysis_point *point)
+{
+    const perp_instant_solution *first = &point->instant.solutions[0];
+    bool round = false;
+    for (int i = 0; i < first->contact_count; i++) {
+        const perp_contact *c = &first->contacts[i].contact;
+        round = round || (c->phi <= TOUCHING && c->friction > 0.0 && c->direction_count == 2);
+    }
+    return point->rung->inertia == PERP_RUNG_INERTIA_FULL ||
+           (round && perp_rung_cone(point->rung, point->settings) == PERP_CONE_QUADRATIC);
+}
+
 static perp_status judge_instant(analysis_point *point, perp_error *error)
 {
     const perp_run_result *instant = &point->instant;
     perp_uniqueness *u = &point->analysis->uniqueness;
-    const bool set =
-        instant->solution_count > 0 && instant->solutions[0].vertex_count + instant->solutions[0].ray_count > 0;
     if (instant->solution_count == 0) {
         return perp_analysis_reason(point, -1, error, "without a solution there is nothing that could be unique");
     }
+    const bool set = instant->solutions[0].vertex_count + instant->solutions[0].ray_count > 0;
     if (instant->solution_count > 1 || set) {
         u->verdict = PERP_VERDICT_NOT_UNIQUE;
+        return put_other_rate(point, error);
+    }
+    if (!instant->partial) {
+        u->verdict = PERP_VERDICT_UNIQUE;
         return PERP_STATUS_OK;
     }
-    u->verdict = instant->partial ? PERP_VERDICT_UNKNOWN : PERP_VERDICT_UNIQUE;
-    return instant->partial ? perp_analysis_reason(point, -1, error, "not all modes of the instant were tried")
-                            : PERP_STATUS_OK;
+    const bool at_these = is_unique_at_its_forces(point);
+    u->verdict = at_these ? PERP_VERDICT_UNIQUE_AT_THESE_NORMAL_FORCES : PERP_VERDICT_UNKNOWN;
+    return perp_analysis_reason(point, -1, error, "%s: not all modes of the instant were tried%s",
+                                perp_verdict_name(u->verdict),
+                                at_these ? "; with these normal forces there is no other motion" : "");
 }
 
 perp_status perp_analyze_uniqueness(analysis_point *point, perp_error *error)

@@ -272,6 +272,16 @@ static double *add_row(const force_set *f, double now)
     return row;
 }
 
+/* What is left of a row where changes cancel is rounding, and would be taken for a bound: the row goes. */
+static void drop_rounding(const force_set *f, const double *row)
+{
+    cone_program *program = f->program;
+    if (perp_vector_largest(program->n, row) <= RANK_ROUNDING) {
+        program->rows--;
+        program->cones--;
+    }
+}
+
 static void add_polygon(const force_set *f, const motion_polygon *d, const motion_contact *c, const support *s)
 {
     const double *r = f->p->answer.r + c->row;
@@ -285,6 +295,7 @@ static void add_polygon(const force_set *f, const motion_polygon *d, const motio
         for (int k = 1; k < c->rows; k++) {
             add_change(f, s->first + k, -d->facet[j][k - 1], row);
         }
+        drop_rounding(f, row);
     }
 }
 
@@ -307,7 +318,9 @@ static void add_contact_rows(const force_set *f, int i)
     const motion_contact *c = &f->p->contacts[i];
     const motion_polygon *d = perp_motion_polygon(f->p, c->rows);
     if (s->count == 1) {
-        add_change(f, s->first, 1.0, add_row(f, f->p->answer.r[c->row]));
+        double *row = add_row(f, f->p->answer.r[c->row]);
+        add_change(f, s->first, 1.0, row);
+        drop_rounding(f, row);
     } else if (d) {
         add_polygon(f, d, c, s);
     } else {

@@ -1,5 +1,6 @@
 #include "analysis/motion_unique.h"
 
+#include "analysis/motion_only.h"
 #include "analysis/motion_ways.h"
 #include "analysis/tolerances.h"
 #include "linalg/vector.h"
@@ -85,6 +86,22 @@ static perp_status prove_second(const judge *j, double *direction, island_verdic
     return PERP_STATUS_OK;
 }
 
+/* On a round cone a way along the border of all motions may leave them at once. */
+static perp_status look_inwards(const judge *j, island_verdict *v, perp_error *error)
+{
+    way_rows rows = {.arena = j->arena, .n = j->p->n};
+    double *direction = PERP_ARENA_NEW(j->arena, double, (size_t)j->p->n);
+    bool found = false;
+    perp_ways_of_law(j->p, &j->p->answer, COUNTS_AS_NONE, &rows);
+    if (!direction) {
+        return out_of_memory(error);
+    }
+    const perp_status status = perp_ways_inwards(&rows, direction, &found, error);
+    return status == PERP_STATUS_OK && found && perp_vector_largest(j->p->n, direction) > 0.0
+               ? prove_second(j, direction, v, error)
+               : status;
+}
+
 static perp_status look_around(const judge *j, island_verdict *v, perp_error *error)
 {
     motion_ways ways, wider;
@@ -100,7 +117,8 @@ static perp_status look_around(const judge *j, island_verdict *v, perp_error *er
         return PERP_STATUS_OK;
     }
     if (!one) {
-        return prove_second(j, ways.direction, v, error);
+        status = prove_second(j, ways.direction, v, error);
+        return status == PERP_STATUS_OK && v->verdict == PERP_VERDICT_BORDERLINE ? look_inwards(j, v, error) : status;
     }
     v->verdict = PERP_VERDICT_UNIQUE_AT_THESE_NORMAL_FORCES;
     v->why =
@@ -164,10 +182,20 @@ static perp_status look_at_all(const judge *j, const motion_answers *all, island
         return PERP_STATUS_OK;
     }
     bool known;
-    const perp_status status = perp_motion_normals_are_known(j->p, j->by, SAME_NORMALS, &known, error);
+    perp_status status = perp_motion_normals_are_known(j->p, j->by, SAME_NORMALS, &known, error);
     if (status == PERP_STATUS_OK && known) {
         v->verdict = PERP_VERDICT_UNIQUE;
         v->why = "no answer can have other normal forces, and with these no motion can be added";
+    }
+    if (status != PERP_STATUS_OK || known) {
+        return status;
+    }
+    bool only;
+    const double size = fmax(j->distance, perp_vector_largest(j->p->n, j->p->answer.x));
+    status = perp_motion_is_only(j->p, j->by, NEAR_ANSWER * size, &only, error);
+    if (status == PERP_STATUS_OK && only) {
+        v->verdict = PERP_VERDICT_UNIQUE;
+        v->why = "all modes of the contacts were tried, with slips in all directions, and leave this answer";
     }
     return status;
 }

@@ -382,31 +382,57 @@ static int fill_lp(const way_rows *w, const elimination *e, way_lp *lp)
     return rows;
 }
 
+/* The polyhedron of all ways whose sum of G d is below 1, in `dictionary`. `*rows`: inequalities that say something; 0:
+ * there is none, and no dictionary. UNSURE where rounding is in the way. */
+static perp_status open_lp(const way_rows *w, const elimination *e, way_lp *lp, int *rows,
+                           perp_cell_dictionary *dictionary, int64_t *work, ways_verdict *verdict, perp_error *error)
+{
+    bool held = hold_lp(w, w->count, e->free_count, lp);
+    *verdict = WAYS_UNSURE;
+    *rows = held ? fill_lp(w, e, lp) : 0;
+    if (held && *rows > 0) {
+        perp_cell_scale(&lp->table, lp->size, lp->row_exponent, lp->column_exponent);
+        for (int j = 0; j < e->free_count; j++) {
+            lp->weights[j] = ldexp(lp->weights[j], lp->column_exponent[j]);
+        }
+        held = perp_cell_dictionary_create(dictionary, &lp->table, work, w->arena);
+    }
+    if (!held) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for an analysis");
+    }
+    const perp_cell_problem problem = {&lp->table, lp->always, 0, NULL};
+    if (*rows > 0 && perp_cell_begin(&problem, dictionary) == PERP_CELL_YES) {
+        *verdict = WAYS_NONE;
+    }
+    return PERP_STATUS_OK;
+}
+
+/* The way at the dictionary's point. */
+static void read_way(const way_lp *lp, const elimination *e, perp_cell_dictionary *dictionary, double *z, double *way)
+{
+    perp_cell_point(dictionary, z);
+    for (int j = 0; j < e->free_count; j++) {
+        z[j] = ldexp(z[j], lp->column_exponent[j]);
+    }
+    perp_elimination_spread(e, z, way);
+}
+
 /* max sum of G d below 1: 0 or 1. */
 static perp_status solve_lp(const way_rows *w, const elimination *e, motion_ways *ways, perp_error *error)
 {
     way_lp lp = {0};
     perp_cell_dictionary dictionary;
     int64_t work = 0;
+    int rows;
     double *z = PERP_ARENA_NEW(w->arena, double, (size_t)e->free_count);
-    bool held = z && hold_lp(w, w->count, e->free_count, &lp);
-    if (held && fill_lp(w, e, &lp) == 0) {
-        ways->verdict = WAYS_UNSURE; /* the rows left a line after all */
-        return PERP_STATUS_OK;
-    }
-    if (held) {
-        perp_cell_scale(&lp.table, lp.size, lp.row_exponent, lp.column_exponent);
-        for (int j = 0; j < e->free_count; j++) {
-            lp.weights[j] = ldexp(lp.weights[j], lp.column_exponent[j]);
-        }
-        held = perp_cell_dictionary_create(&dictionary, &lp.table, &work, w->arena);
-    }
-    if (!held) {
+    if (!z) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for an analysis");
     }
-    const perp_cell_problem problem = {&lp.table, lp.always, 0, NULL};
-    if (perp_cell_begin(&problem, &dictionary) != PERP_CELL_YES ||
-        perp_cell_largest(&dictionary, lp.weights, false) != PERP_CELL_YES) {
+    const perp_status status = open_lp(w, e, &lp, &rows, &dictionary, &work, &ways->verdict, error);
+    if (status != PERP_STATUS_OK || ways->verdict == WAYS_UNSURE) {
+        return status; /* no row: they left a line after all */
+    }
+    if (perp_cell_largest(&dictionary, lp.weights, false) != PERP_CELL_YES) {
         ways->verdict = WAYS_UNSURE;
         return PERP_STATUS_OK;
     }
@@ -414,13 +440,44 @@ static perp_status solve_lp(const way_rows *w, const elimination *e, motion_ways
     double sum = 0.0;
     for (int j = 0; j < e->free_count; j++) {
         sum += lp.weights[j] * z[j];
-        z[j] = ldexp(z[j], lp.column_exponent[j]);
     }
     ways->verdict = sum > 0.5 ? WAYS_ONE_WAY : sum < SUM_ROUNDING ? WAYS_NONE : WAYS_UNSURE;
     if (ways->verdict == WAYS_ONE_WAY) {
-        perp_elimination_spread(e, z, ways->direction);
+        read_way(&lp, e, &dictionary, z, ways->direction);
     }
     return PERP_STATUS_OK;
+}
+
+perp_status perp_ways_inwards(way_rows *w, double *direction, bool *found, perp_error *error)
+{
+    elimination e;
+    way_lp lp = {0};
+    perp_cell_dictionary dictionary;
+    ways_verdict verdict;
+    int64_t work = 0;
+    int rows;
+    double *way = PERP_ARENA_NEW(w->arena, double, (size_t)w->n);
+    *found = false;
+    scale_rows(w);
+    double *z = PERP_ARENA_NEW(w->arena, double, (size_t)w->n);
+    if (w->failed || !way || !z || !eliminate(w, false, &e)) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for an analysis");
+    }
+    if (e.free_count == 0) {
+        return PERP_STATUS_OK;
+    }
+    const perp_status status = open_lp(w, &e, &lp, &rows, &dictionary, &work, &verdict, error);
+    for (int i = 0; i < rows && status == PERP_STATUS_OK && verdict == WAYS_NONE; i++) {
+        const double *row = lp.table.a + (ptrdiff_t)i * e.free_count;
+        if (perp_cell_largest(&dictionary, row, false) == PERP_CELL_YES) {
+            read_way(&lp, &e, &dictionary, z, way);
+            for (int k = 0; k < w->n; k++) {
+                direction[k] += way[k] / rows;
+                *found = *found || way[k] != 0.0;
+            }
+        }
+    }
+    return status;
 }
 
 perp_status perp_ways_decide(way_rows *w, motion_ways *ways, perp_error *error)

@@ -42,6 +42,9 @@ void perp_ways_of_law(const motion_problem *p, const motion_point *point, double
 void perp_ways_as_printed(const motion_problem *p, const motion_point *point, double zero, way_rows *rows);
 /* A row of zeros; NULL without memory. */
 double *perp_way_row(way_rows *rows, bool equation);
+/* A way along which no inequality is 0 that need not be, into `direction` (n zeros): a way on the border may leave a
+ * set whose border is curved, this one does not. False: there is none but ways on which all are. OUT_OF_MEMORY. */
+perp_status perp_ways_inwards(way_rows *rows, double *direction, bool *found, perp_error *error);
 /* Decides; `direction` is in the arena of the rows. OUT_OF_MEMORY. */
 perp_status perp_ways_decide(way_rows *rows, motion_ways *ways, perp_error *error);
 

@@ -40,6 +40,18 @@ static const double SECOND_LEAST = 1e-5;
 static const double SAME_ANSWER = 1e-7;
 /* of F: so far normal forces may be from the answer's and are known. */
 static const double SAME_NORMALS = 1e-7;
+/* of a row whose largest entry is 1: what is left of an entry whose terms cancel. */
+static const double ENTRY_NOTHING = 1e-12;
+/* of the same: what a row is at the answer is this, or nothing, if it is less: ten times what cells take for 0. */
+static const double ROW_MEETS = 1e-9;
+/* of the motion: an answer that is nearer, where none is next to it at its normal forces, is the same. A hundred times
+ * the violation below which it is not sure that a polyhedron is empty. */
+static const double NEAR_ANSWER = 1e-5;
+/* rad: an arc of slip that is smaller is not halved again. */
+static const double ARC_LEAST = 1e-7;
+/* of mu fn: friction on an arc may be so much inside of its chord, so that arcs whose chord is their tangent to
+ * rounding are no contradiction. */
+static const double CHORD_WIDER = 1e-8;
 
 /* of the size of the smaller body: what is no farther apart touches, in the middle of a run whose next step has force
  * there. */
