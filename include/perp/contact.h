@@ -67,9 +67,10 @@ typedef struct perp_contact {
     perp_vec3 point_a, point_b; /* witnesses, world */
     double friction;            /* mu >= 0 */
     double load;                /* N: of a support the normal force, which is given */
-    int direction_count;        /* dimensions of the friction force: 2 (planar 1), fewer where a pair restricts it: what
-                                   its `friction_directions` span on the tangent plane */
-    perp_vec3 directions[2];    /* orthonormal, in the tangent plane; (t, o) unless restricted */
+    double arm;          /* m: of a support that is an ellipsoid the largest moment over the largest force; else 0 */
+    int direction_count; /* dimensions of the friction force: 2 (planar 1), fewer where a pair restricts it: what
+                            its `friction_directions` span on the tangent plane */
+    perp_vec3 directions[2]; /* orthonormal, in the tangent plane; (t, o) unless restricted */
     double restitution;
     int pair; /* of the scene's pairs, -1: none */
     bool tie; /* another normal would be as good */
@@ -81,6 +82,13 @@ typedef struct perp_contact {
 static inline bool perp_contact_is_support(const perp_contact *contact)
 {
     return perp_feature_kind_of(contact->feature_b) == PERP_FEATURE_SUPPORT;
+}
+
+/* Of a contact in the problem of a step: n, the friction directions and, for an ellipsoid, the turning times its arm.
+ */
+static inline int perp_contact_row_count(const perp_contact *contact)
+{
+    return 1 + contact->direction_count + (contact->arm > 0.0 ? 1 : 0);
 }
 
 /* Tangents of a contact, and numbers in its ft and slip. */
@@ -109,7 +117,7 @@ static inline bool perp_contact_same(const perp_contact *x, const perp_contact *
 typedef struct perp_contact_set {
     int count;
     const perp_contact *contacts;
-    int rows;               /* 3, planar 2, or 3 where bodies have a support */
+    int rows;               /* 3, planar 2, or 3 where bodies have a support; 4 with ellipsoids */
     const int *dof_start;   /* count + 1 */
     const int *dofs;        /* dof_start[count] */
     const double *jacobian; /* rows * dof_start[count] */

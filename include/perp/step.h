@@ -46,6 +46,7 @@ typedef struct perp_contact_record {
     double ft[2];         /* N, along t and o; planar: ft[1] = 0 */
     perp_vec3 force_on_b; /* N, world: fn n + ft[0] t + ft[1] o, what a exerts on b */
     double slip[2];       /* m/s, b's velocity relative to a along t and o; planar: slip[1] = 0 */
+    double moment;        /* N m on b, about the normal: of a support that is an ellipsoid; else 0 */
     double margin; /* N: mu fn - |ft|, how far the friction force is from its limit; 0 where open; mean of parts */
     /* m: the gap that a convex rung is expected to keep while it slides, mu h |v_t|, on `dyn-qp` less mu h times the
      * slip that the step expected (< 0: it overlaps by so much); and the gap at which it carries force; 0 where open,
@@ -217,8 +218,7 @@ enum {
     PERP_TAKES_TIME_SCALE = PERP_TAKES_SMOOTHING << 1,
     /* Impedance-controlled joints begin at their command and follow it. */
     PERP_TAKES_IMPEDANCE_AS_POSITION = PERP_TAKES_SMOOTHING << 2,
-    PERP_TAKES_COMPLIANCE = PERP_TAKES_SMOOTHING << 3, /* contacts are springs */
-    PERP_TAKES_SUPPORT = PERP_TAKES_SMOOTHING << 4     /* of planar bodies that lie on the plane */
+    PERP_TAKES_COMPLIANCE = PERP_TAKES_SMOOTHING << 3 /* contacts are springs */
 };
 
 typedef enum perp_rung_inertia {

@@ -26,6 +26,9 @@ static const char *why_not(const analysis_point *point)
         return "the contacts of `compliant` are springs whose lengths depend on the pose at the step's end: that is no "
                "problem of which all answers can be told";
     }
+    if (perp_motion_has_ellipsoid(step)) {
+        return PERP_MOTION_ELLIPSOID;
+    }
     return step->split ? "the step was split (run.substep_tolerance): each of its parts has a problem of its own"
                        : NULL;
 }

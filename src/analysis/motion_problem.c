@@ -238,9 +238,22 @@ static bool make(maker *m)
     return !m->failed;
 }
 
+bool perp_motion_has_ellipsoid(const contact_step *step)
+{
+    for (int i = 0; i < step->system.contact_count; i++) {
+        if (step->contacts->contacts[step->set_index[i]].arm > 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 perp_status perp_motion_problems(const contact_step *step, perp_arena *arena, motion_problem **problems, int *count,
                                  perp_error *error)
 {
+    if (perp_motion_has_ellipsoid(step)) {
+        return perp_fail(error, PERP_STATUS_UNAVAILABLE, "%s", PERP_MOTION_ELLIPSOID);
+    }
     maker m = {.step = step, .arena = arena};
     *count = step->island_count;
     *problems = PERP_ARENA_NEW(arena, motion_problem, (size_t)*count);

@@ -61,6 +61,9 @@ bool perp_motion_is_convex(const motion_problem *p);
 const motion_polygon *perp_motion_polygon(const motion_problem *p, int rows);
 
 /* The islands of the step that `step` has taken last, and its answer. OUT_OF_MEMORY. */
+/* UNAVAILABLE: a support is an ellipsoid, whose cone has three rows. */
+#define PERP_MOTION_ELLIPSOID "a support with `model: ellipsoid` has a cone of its own, whose answers are not counted"
+bool perp_motion_has_ellipsoid(const contact_step *step);
 perp_status perp_motion_problems(const contact_step *step, perp_arena *arena, motion_problem **problems, int *count,
                                  perp_error *error);
 /* u = J x + w, into u (row_count). */

@@ -65,7 +65,7 @@ void perp_contact_frame(const perp_scene *scene, const contact_rule *rule, doubl
     c->directions[1] = c->o;
     c->friction = friction;
     c->restitution = 0.0;
-    c->load = 0.0;
+    c->load = c->arm = 0.0;
     c->pair = -1;
     if (pair) {
         c->pair = rule->pair;

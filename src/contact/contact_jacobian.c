@@ -42,7 +42,7 @@ static perp_vec3 column_of(const perp_kinematics *k, int dof, perp_vec3 arm)
 }
 
 static void write_chain(const perp_contact_model *cm, const perp_kinematics *k, int body, perp_vec3 point,
-                        const perp_vec3 directions[3], columns out)
+                        const perp_vec3 directions[3], double arm_of_turning, columns out)
 {
     const perp_model *model = cm->model;
     const int *dofs;
@@ -57,6 +57,9 @@ static void write_chain(const perp_contact_model *cm, const perp_kinematics *k, 
         out.block[out.width + i] = out.sign * perp_vec3_dot(directions[1], column);
         if (perp_contact_rows(cm) > 2) {
             out.block[2 * out.width + i] = out.sign * perp_vec3_dot(directions[2], column);
+        }
+        if (perp_contact_rows(cm) > 3) {
+            out.block[3 * out.width + i] = arm_of_turning * k->dof_angular[dofs[i]].z;
         }
     }
 }
@@ -87,7 +90,7 @@ static int write_merged(const perp_contact_model *cm, const perp_kinematics *k, 
             i++;
         }
         for (int r = 0; r < rows; r++) {
-            jacobian[r * width + w] = perp_vec3_dot(directions[r], column);
+            jacobian[r * width + w] = r < 3 ? perp_vec3_dot(directions[r], column) : 0.0;
         }
     }
     return width;
@@ -99,7 +102,7 @@ static int write_contact(const perp_contact_model *cm, const perp_kinematics *k,
     const perp_vec3 directions[3] = {c->normal, c->t, c->o};
     if (perp_contact_is_support(c)) {
         memcpy(dofs, p->dofs_b, (size_t)p->count_b * sizeof *dofs);
-        write_chain(cm, k, p->b, c->point_b, directions, (columns){jacobian, p->count_b, 1.0});
+        write_chain(cm, k, p->b, c->point_b, directions, c->arm, (columns){jacobian, p->count_b, 1.0});
         return p->count_b;
     }
     if (p->one_tree) {
@@ -112,8 +115,8 @@ static int write_contact(const perp_contact_model *cm, const perp_kinematics *k,
     for (int i = 0; i < p->count_b; i++) {
         dofs[p->start_b + i] = p->dofs_b[i];
     }
-    write_chain(cm, k, p->a, c->point_a, directions, (columns){jacobian + p->start_a, width, -1.0});
-    write_chain(cm, k, p->b, c->point_b, directions, (columns){jacobian + p->start_b, width, 1.0});
+    write_chain(cm, k, p->a, c->point_a, directions, 0.0, (columns){jacobian + p->start_a, width, -1.0});
+    write_chain(cm, k, p->b, c->point_b, directions, 0.0, (columns){jacobian + p->start_b, width, 1.0});
     return width;
 }
 

@@ -43,6 +43,7 @@ typedef struct contact_support {
     perp_vec3 place; /* body frame */
     double load;     /* N */
     double friction;
+    double arm; /* m: of an ellipsoid, else 0 */
 } contact_support;
 
 struct perp_contact_model {
@@ -58,6 +59,7 @@ struct perp_contact_model {
     contact_rule *rules; /* ascending by a, then b */
     int *rule_start;     /* body_count + 1: the rules whose a is the body */
     contact_support *supports;
+    bool ellipsoids;    /* some have an arm */
     int *support_start; /* body_count + 1 */
     bool *moves;        /* by body: some degree of freedom of its chain is not a driven body's */
     bool compound;      /* some body has several parts */
@@ -128,11 +130,13 @@ typedef struct contact_build {
 
 /* What the scene says about bodies a < b, or NULL. */
 const contact_rule *perp_contact_find_rule(const perp_contact_model *contact_model, int a, int b);
-/* Rows of a contact's Jacobian: n, t and o; in the plane o only where bodies rest on it. */
+/* Rows of a contact's Jacobian: n, t and o; in the plane o only where bodies rest on it, and the turning of ellipsoids.
+ */
 static inline int perp_contact_rows(const perp_contact_model *contact_model)
 {
     const perp_model *model = contact_model->model;
-    return model->planar && contact_model->support_start[model->body_count] == 0 ? 2 : 3;
+    const bool spatial = !model->planar || contact_model->support_start[model->body_count] > 0;
+    return contact_model->ellipsoids ? 4 : spatial ? 3 : 2;
 }
 /* Index among all parts of the first part of a shape of a body, and how many the shape has. */
 int perp_contact_first_part(const perp_contact_model *contact_model, int body, int shape, int *count);

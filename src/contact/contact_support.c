@@ -25,7 +25,13 @@ typedef struct support_list {
     contact_support *out;
     int count;
     double weight; /* sum of all */
+    double x, y;   /* their sums with it */
+    bool fine;     /* shapes are cut into many first: for `reach`, to 1e-4 of it */
+    perp_vec3 centre;
+    double reach; /* sum of weights times distances from the centre */
 } support_list;
+
+enum { CUTS = 32 }; /* of an edge, where `fine` */
 
 static void add_point(support_list *list, double x, double y, double weight)
 {
@@ -35,12 +41,15 @@ static void add_point(support_list *list, double x, double y, double weight)
     }
     list->count++;
     list->weight += weight;
+    list->x += weight * x;
+    list->y += weight * y;
+    list->reach += weight * hypot(x - list->centre.x, y - list->centre.y);
 }
 
 /* ---- uniform pressure -------------------------------------------------------------------------------------------- */
 
 /* Of two edges from `corner`. */
-static void add_parallelogram(support_list *list, perp_vec3 corner, perp_vec3 u, perp_vec3 v)
+static void add_piece(support_list *list, perp_vec3 corner, perp_vec3 u, perp_vec3 v)
 {
     const double inner = sqrt((3.0 - 2.0 * sqrt(1.2)) / 7.0), outer = sqrt((3.0 + 2.0 * sqrt(1.2)) / 7.0);
     const double heavy = (18.0 + sqrt(30.0)) / 36.0, light = (18.0 - sqrt(30.0)) / 36.0;
@@ -55,7 +64,18 @@ static void add_parallelogram(support_list *list, perp_vec3 corner, perp_vec3 u,
     }
 }
 
-static void add_triangle(support_list *list, const perp_vec3 corner[3])
+static void add_parallelogram(support_list *list, perp_vec3 corner, perp_vec3 u, perp_vec3 v)
+{
+    const int cuts = list->fine ? CUTS : 1;
+    const perp_vec3 along = perp_vec3_scale(1.0 / cuts, u), across = perp_vec3_scale(1.0 / cuts, v);
+    for (int i = 0; i < cuts; i++) {
+        for (int k = 0; k < cuts; k++) {
+            add_piece(list, perp_vec3_add_scaled(perp_vec3_add_scaled(corner, i, along), k, across), along, across);
+        }
+    }
+}
+
+static void add_small_triangle(support_list *list, const perp_vec3 corner[3])
 {
     const perp_vec3 u = perp_vec3_sub(corner[1], corner[0]), v = perp_vec3_sub(corner[2], corner[0]);
     const double area = 0.5 * fabs(u.x * v.y - u.y * v.x);
@@ -71,9 +91,45 @@ static void add_triangle(support_list *list, const perp_vec3 corner[3])
     }
 }
 
+/* Cut into similar ones: rows along the first edge, those that stand on it and those between them. */
+static void add_triangle(support_list *list, const perp_vec3 corner[3])
+{
+    const int cuts = list->fine ? CUTS : 1;
+    const perp_vec3 u = perp_vec3_scale(1.0 / cuts, perp_vec3_sub(corner[1], corner[0])),
+                    v = perp_vec3_scale(1.0 / cuts, perp_vec3_sub(corner[2], corner[0])), w = perp_vec3_add(u, v);
+    for (int i = 0; i < cuts; i++) {
+        for (int k = 0; i + k < cuts; k++) {
+            const perp_vec3 at = perp_vec3_add_scaled(perp_vec3_add_scaled(corner[0], i, u), k, v),
+                            right = perp_vec3_add(at, u), left = perp_vec3_add(at, v);
+            add_small_triangle(list, (const perp_vec3[3]){at, right, left});
+            if (i + k + 1 < cuts) {
+                add_small_triangle(list, (const perp_vec3[3]){right, perp_vec3_add(at, w), left});
+            }
+        }
+    }
+}
+
+/* Rings of equal area; `half`: only what is towards the unit vector `out`. */
+static void add_rings(support_list *list, perp_vec3 centre, double radius, perp_vec3 out, bool half)
+{
+    enum { RINGS = 8 * CUTS, RING = 2 * CUTS };
+    const double turn = (half ? 1.0 : 2.0) * PI, area = 0.5 * turn * radius * radius / (RINGS * RING);
+    for (int ring = 0; ring < RINGS; ring++) {
+        const double r = radius * sqrt((ring + 0.5) / RINGS);
+        for (int k = 0; k < RING; k++) {
+            const double angle = turn * ((k + 0.5) / RING - 0.5), along = r * cos(angle), across = r * sin(angle);
+            add_point(list, centre.x + along * out.x - across * out.y, centre.y + along * out.y + across * out.x, area);
+        }
+    }
+}
+
 static void add_disc(support_list *list, perp_vec3 centre, double radius)
 {
     enum { RING = 6 };
+    if (list->fine) {
+        add_rings(list, centre, radius, perp_vec3_make(1.0, 0.0, 0.0), false);
+        return;
+    }
     for (int ring = 0; ring < 2; ring++) {
         const double r = radius * sqrt(0.5 * (1.0 + (ring == 0 ? -1.0 : 1.0) / sqrt(3.0)));
         for (int k = 0; k < RING; k++) {
@@ -87,6 +143,10 @@ static void add_disc(support_list *list, perp_vec3 centre, double radius)
  * the radii those of 1, r, r^2 and r^3 with the weight r. */
 static void add_half_disc(support_list *list, perp_vec3 centre, perp_vec3 out, double radius)
 {
+    if (list->fine) {
+        add_rings(list, centre, radius, out, true);
+        return;
+    }
     const double mean = 4.0 / PI, spread = sqrt(2.0 - mean * mean);
     for (int arc = 0; arc < 2; arc++) {
         const double sign = arc == 0 ? -1.0 : 1.0;
@@ -149,12 +209,25 @@ static void list_points(const perp_contact_model *cm, int body, support_list *li
     }
 }
 
-static void load_points(const perp_contact_model *cm, int body, const support_list *list)
+/* All of them as one: their centre, and in `arm` what the largest moment about it is to the largest force. */
+static contact_support ellipsoid_of(const perp_contact_model *cm, int body, const support_list *list)
+{
+    support_list fine = {.fine = true};
+    fine.centre = perp_vec3_make(list->x / list->weight, list->y / list->weight, 0.0);
+    list_points(cm, body, &fine);
+    return (contact_support){.place = fine.centre, .load = list->weight, .arm = fine.reach / fine.weight};
+}
+
+static void load_points(const perp_contact_model *cm, int body, support_list *list)
 {
     const perp_scene *scene = cm->model->scene;
     const perp_support *support = &scene->bodies[body].support;
     const double normal =
         support->normal.set ? support->normal.value : PERP_SUPPORT_GRAVITY * cm->model->links[body].mass;
+    if (support->model == PERP_SUPPORT_ELLIPSOID) {
+        list->out[0] = ellipsoid_of(cm, body, list);
+        list->count = 1;
+    }
     for (int i = 0; i < list->count; i++) {
         list->out[i].load *= normal / list->weight;
         list->out[i].friction = support->friction.set ? support->friction.value : scene->friction;
@@ -180,6 +253,7 @@ perp_status perp_contact_find_supports(perp_contact_model *cm, perp_error *error
         if (scene->bodies[b].support.set) {
             list_points(cm, b, &own);
             load_points(cm, b, &own);
+            cm->ellipsoids = cm->ellipsoids || own.out[0].arm > 0.0;
         }
         cm->support_start[b + 1] = count += own.count;
     }
@@ -211,6 +285,7 @@ perp_status perp_contact_add_supports(contact_build *build, const perp_kinematic
                             .o = {0.0, 1.0, 0.0},
                             .friction = cm->supports[i].friction,
                             .load = cm->supports[i].load,
+                            .arm = cm->supports[i].arm,
                             .direction_count = 2,
                             .pair = -1};
         c->feature_a = c->feature_b = perp_feature(PERP_FEATURE_SUPPORT, i - cm->support_start[body]);

@@ -100,6 +100,9 @@ static void put_contact(byte_row *row, const perp_model *model, const perp_conta
     perp_bytes_json(row, ",\"mu\":%g,\"fn\":%g,\"margin\":%g,\"layer_predicted\":%g,\"layer_observed\":%g", c->friction,
                     record->fn, record->margin, record->layer_predicted, record->layer_observed);
     put_rarities(row, c, planar);
+    if (c->arm > 0.0) {
+        perp_bytes_json(row, ",\"arm\":%g,\"moment\":%g", c->arm, record->moment);
+    }
 }
 
 static void put_note(byte_row *row, int contact, const perp_contact_note *note)

@@ -225,6 +225,8 @@ static void parse_contact(parser *p, const json_t *object, perp_contact_record *
     c->friction = real_at(p, object, "mu");
     record->fn = real_at(p, object, "fn");
     c->load = perp_contact_is_support(c) ? record->fn : 0.0;
+    c->arm = json_object_get(object, "arm") ? real_at(p, object, "arm") : 0.0;
+    record->moment = json_object_get(object, "moment") ? real_at(p, object, "moment") : 0.0;
     reals_in(p, json_object_get(object, "ft"), record->ft, directions, "ft");
     record->force_on_b = vector_at(p, object, "force_on_b");
     reals_in(p, json_object_get(object, "slip"), record->slip, directions, "slip");

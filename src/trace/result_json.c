@@ -76,6 +76,9 @@ static json_maker contact_maker(const perp_model *model, const perp_contact_reco
     perp_json_put(&m, "fn", perp_json_real(record->fn));
     perp_json_put(&m, "ft", perp_json_reals(record->ft, directions));
     perp_json_put(&m, "force_on_b", vector(model, record->force_on_b));
+    if (c->arm > 0.0) {
+        perp_json_put(&m, "moment", perp_json_real(record->moment + 0.0));
+    }
     perp_json_put(&m, "slip", perp_json_reals(slip, directions));
     perp_json_put(&m, "margin", perp_json_real(record->margin));
     perp_json_put(&m, "layer_predicted", perp_json_real(record->layer_predicted));

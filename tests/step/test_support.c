@@ -457,6 +457,105 @@ static void uniform_pressure_has_the_moments_of_the_area(void **state)
                    (const double[5]){0, 0, along / (flat + round), 0, across / (flat + round)}, 0.0, 0.0);
 }
 
+/* ---- ellipsoids -------------------------------------------------------------------------------------------------- */
+
+static const char *const ROUND_CONVEX[] = {"qs-cone", "qs-qp", "dyn-qp", "quasidynamic"};
+
+static const char ELLIPSOID[] =
+    "perp: 1\nplanar: true\ngravity: [0, 0]\n"
+    "bodies:\n"
+    "  slider: {mass: %g, inertia: 1.0e-9, shapes: [{box: [0.2, 0.1], friction: 1.2}], support: {friction: 0.4, "
+    "normal: "
+    "10, model: ellipsoid%s}}\n"
+    "  finger: {driven: {x: {offset: -0.1, rate: %.17g}, y: {offset: %.17g, rate: %.17g}}, shapes: [{point: {}, "
+    "friction: 1.2}]}\n"
+    "run: {model: %s, h: 1.0e-3, steps: 1, cone: quadratic}\n";
+
+/* Lynch, Maekawa and Tanie's slider that is pushed with the velocity (ux, uy) at the point (x, y), where it sticks. The
+ * twist is normal to the ellipsoid fx^2 + fy^2 + m^2 / c^2 = (mu N)^2, v = (fx, fy), omega = m / c^2, of the force f of
+ * the finger at the point, m = x fy - y fx; so u = (v - omega y, v + omega x) are two equations for f. */
+static void pushed_ellipsoid(double c, double x, double y, const double u[2], double v[3])
+{
+    const double d = c * c + x * x + y * y;
+    v[0] = ((c * c + x * x) * u[0] + x * y * u[1]) / d;
+    v[1] = (x * y * u[0] + (c * c + y * y) * u[1]) / d;
+    v[2] = (x * v[1] - y * v[0]) / (c * c);
+}
+
+/* Of two points of equal load at (+-c, 0) the mean distance from their middle is c. */
+static void ellipsoids_turn_as_in_closed_form(void **state)
+{
+    (void)state;
+    unsigned seed = 3;
+    int stuck = 0;
+    for (int k = 0; k < 40; k++) {
+        const char *model = ROUND_CONVEX[k % 2];
+        const double c = random_between(&seed, 0.02, 0.1), y = random_between(&seed, -0.04, 0.04);
+        const double angle = random_between(&seed, -0.5, 0.5), u[2] = {cos(angle), sin(angle)};
+        char points[100];
+        double v[3];
+        scene_run run;
+        snprintf(points, sizeof points, ", points: [[%.17g, 0, 1], [%.17g, 0, 1]]", c, -c);
+        run_text(&run, scene_text_of(ELLIPSOID, 1.0, points, u[0], y, u[1], model).of);
+        pushed_ellipsoid(c, -0.1, y, u, v);
+        if (run_contact(&run, 1, "slider", "finger")->mode == PERP_CONTACT_STICK) {
+            stuck++;
+            for (int i = 0; i < 3; i++) {
+                NEAR(speed_of(&run, 1, i), v[i], 1e-7 * fmax(1.0, fabs(v[i])));
+            }
+            const double power = v[0] * v[0] + v[1] * v[1] + c * c * v[2] * v[2];
+            for (int i = 0; i < run.states[1].contact_count; i++) {
+                const perp_contact_record *r = &run.states[1].contacts[i];
+                if (perp_contact_is_support(&r->contact)) {
+                    NEAR(r->ft[0], -4.0 * v[0] / sqrt(power), 1e-6);
+                    NEAR(r->ft[1], -4.0 * v[1] / sqrt(power), 1e-6);
+                    NEAR(r->moment, -4.0 * c * c * v[2] / sqrt(power), 1e-7);
+                }
+            }
+        }
+        scene_run_free(&run);
+    }
+    assert_true(stuck > 15);
+}
+
+/* Light bodies on the rungs with inertia; and of areas the arm is the mean distance from the centre: 2/3 of a disc's
+ * radius. */
+static void ellipsoids_of_areas_and_with_inertia(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        double v[3];
+        scene_run run;
+        run_text(&run, scene_text_of(ELLIPSOID, 1e-7, "", 1.0, 0.02, 0.1, ROUND_CONVEX[k]).of);
+        for (int i = 0; i < run.states[1].contact_count; i++) {
+            const perp_contact *c = &run.states[1].contacts[i].contact;
+            /* of a rectangle of sides a > b: (d + a^2 / (2 b) asinh(b / a) + b^2 / (2 a) asinh(a / b)) / 6 */
+            const double exact = (hypot(0.2, 0.1) + 0.2 * asinh(0.5) + 0.025 * asinh(2.0)) / 6.0;
+            if (perp_contact_is_support(c)) {
+                NEAR(c->arm, exact, 1e-4 * exact);
+                pushed_ellipsoid(c->arm, -0.1, 0.02, (const double[2]){1.0, 0.1}, v);
+            }
+        }
+        for (int i = 0; i < 3; i++) {
+            NEAR(speed_of(&run, 1, i), v[i], 1e-3 * fmax(1.0, fabs(v[i])));
+        }
+        scene_run_free(&run);
+    }
+}
+
+static void ellipsoids_are_refused_elsewhere(void **state)
+{
+    (void)state;
+    static const char *const OTHERS[] = {"qs-ncp", "qs-opt", "dyn-ncp", "compliant"};
+    for (int k = 0; k < 4; k++) {
+        scene_run run;
+        scene_run_make(&run, scene_text_of(ELLIPSOID, 1.0, "", 1.0, 0.02, 0.1, OTHERS[k]).of, NULL);
+        assert_int_equal(run.status, PERP_STATUS_BAD_INPUT);
+        assert_string_equal(run.error.path, "bodies.slider.support.model");
+        scene_run_free(&run);
+    }
+}
+
 /* ---- the limit of no inertia ---------------------------------------------------------------------------------------
  */
 
@@ -501,6 +600,9 @@ int main(void)
         cmocka_unit_test(thrown_bodies_follow_the_equation_of_motion),
         cmocka_unit_test(an_instant_has_the_forces_of_the_slip),
         cmocka_unit_test(uniform_pressure_has_the_moments_of_the_area),
+        cmocka_unit_test(ellipsoids_turn_as_in_closed_form),
+        cmocka_unit_test(ellipsoids_of_areas_and_with_inertia),
+        cmocka_unit_test(ellipsoids_are_refused_elsewhere),
         cmocka_unit_test(light_bodies_move_as_if_without_inertia),
         cmocka_unit_test(lack_of_memory_is_told),
     };

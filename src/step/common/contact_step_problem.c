@@ -112,11 +112,13 @@ void perp_step_fill_springs(contact_step *step, const double *q)
 
 /* ---- contacts ---------------------------------------------------------------------------------------------------- */
 
-/* The rows of contact i of the set in (n, t, o) that make row r of the system: the normal, then the friction
- * directions. */
-static void row_weights(const perp_contact *c, int r, double weights[3])
+/* The rows of contact i of the set in (n, t, o, turning) that make row r of the system: the normal, then the friction
+ * directions, then what an ellipsoid has of the turning. */
+static void row_weights(const perp_contact *c, int r, double weights[4])
 {
-    const perp_vec3 d = r > 0 ? c->directions[r - 1] : c->normal;
+    const bool turning = r > c->direction_count;
+    const perp_vec3 d = r == 0 || turning ? c->normal : c->directions[r - 1];
+    weights[3] = turning ? 1.0 : 0.0;
     weights[0] = r == 0 ? 1.0 : 0.0;
     weights[1] = r == 0 ? 0.0 : perp_vec3_dot(d, c->t);
     weights[2] = r == 0 ? 0.0 : perp_vec3_dot(d, c->o);
@@ -125,14 +127,14 @@ static void row_weights(const perp_contact *c, int r, double weights[3])
 /* The rows of contact i over its free degrees of freedom into `out`, and into `given` what the prescribed ones add. A
  * part of a point's velocity that is rounding beside the whole of it is none: with a normal that is off by 1e-16 a body
  * would else be pried out of the way along a direction in which it only slides. */
-static void free_rows(const contact_step *step, int i, int free_columns, double given[3], double *out)
+static void free_rows(const contact_step *step, int i, int free_columns, double given[4], double *out)
 {
     const perp_contact_set *set = step->contacts;
     const int start = set->dof_start[i], columns = set->dof_start[i + 1] - start;
-    const int rows = 1 + set->contacts[i].direction_count;
+    const int rows = perp_contact_row_count(&set->contacts[i]);
     const double *jacobian = set->jacobian + (ptrdiff_t)set->rows * start;
-    double weights[3][3];
-    assert(set->rows <= 3); /* n, t, o */
+    double weights[4][4];
+    assert(set->rows <= 4); /* n, t, o, turning */
     for (int r = 0; r < rows; r++) {
         row_weights(&set->contacts[i], r, weights[r]);
         given[r] = 0.0;
@@ -143,14 +145,15 @@ static void free_rows(const contact_step *step, int i, int free_columns, double 
     for (int k = 0, free = 0; k < columns; k++) {
         const int dof = set->dofs[start + k];
         const bool is_free = step->free_of_dof[dof] >= 0;
-        double part[3] = {0.0, 0.0, 0.0}, square = 0.0;
+        double part[4] = {0.0, 0.0, 0.0, 0.0}, square = 0.0;
         for (int row = 0; row < set->rows; row++) {
             part[row] = jacobian[(ptrdiff_t)row * columns + k];
             square += part[row] * part[row];
         }
         const double rounding = ROW_ROUNDING * sqrt(square);
         for (int r = 0; r < rows; r++) {
-            const double sum = weights[r][0] * part[0] + weights[r][1] * part[1] + weights[r][2] * part[2];
+            const double sum =
+                weights[r][0] * part[0] + weights[r][1] * part[1] + weights[r][2] * part[2] + weights[r][3] * part[3];
             const double entry = fabs(sum) > rounding ? sum : 0.0;
             if (is_free) {
                 out[(ptrdiff_t)r * free_columns + free] = entry;
@@ -214,7 +217,7 @@ static void fill_contacts(contact_step *step)
     step->reach.in_reach = 0;
     for (int i = 0; i < set->count; i++) {
         const perp_contact *c = &set->contacts[i];
-        const int contact_rows = 1 + c->direction_count;
+        const int contact_rows = perp_contact_row_count(c);
         const bool support = perp_contact_is_support(c);
         int columns = 0;
         if (!perp_step_is_in_reach(step, c) || !perp_step_acts(c)) {
@@ -230,7 +233,7 @@ static void fill_contacts(contact_step *step)
                 step->dofs[dofs + columns++] = free;
             }
         }
-        double *jacobian = step->jacobian + entries, given[3];
+        double *jacobian = step->jacobian + entries, given[4];
         const double shift = support ? 0.0 : shift_of(step, i);
         free_rows(step, i, support ? columns + 1 : columns, given, jacobian);
         for (int r = 0; r < contact_rows; r++) {

@@ -21,10 +21,11 @@ static void put_force(perp_contact_record *r, int rows, const double *force)
 {
     const perp_contact *c = &r->contact;
     r->fn = perp_contact_is_support(c) ? c->load : fmax(0.0, force[0]);
-    for (int k = 1; k < rows; k++) {
+    for (int k = 1; k < rows && k <= c->direction_count; k++) {
         r->ft[0] += force[k] * perp_vec3_dot(c->directions[k - 1], c->t);
         r->ft[1] += force[k] * perp_vec3_dot(c->directions[k - 1], c->o);
     }
+    r->moment = rows > 1 + c->direction_count ? force[rows - 1] * c->arm : 0.0;
     r->force_on_b = perp_vec3_scale(r->fn, c->normal);
     r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[0], c->t);
     r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[1], c->o);
@@ -49,7 +50,11 @@ void perp_step_record(contact_step *step)
         } else if (perp_contact_is_support(&set->contacts[i])) { /* without friction */
             put_force(r, 1, &set->contacts[i].load);
         }
-        const double slip = hypot(r->slip[0], r->slip[1]), tangential = hypot(r->ft[0], r->ft[1]);
+        double slip = hypot(r->slip[0], r->slip[1]), tangential = hypot(r->ft[0], r->ft[1]);
+        if (r->contact.arm > 0.0) { /* in the measure of the ellipsoid */
+            slip = hypot(slip, velocity[3]);
+            tangential = hypot(tangential, r->moment / r->contact.arm);
+        }
         r->mode = mode_of(r, slip, tangential, force_unit);
         if (r->mode != PERP_CONTACT_OPEN) {
             r->margin = r->contact.friction * r->fn - tangential;
@@ -134,7 +139,8 @@ static void add_contact_forces(const contact_step *step, const int *match, const
         const perp_contact *now = match[i] >= 0 ? &step->contacts->contacts[match[i]] : &r->contact;
         const perp_vec3 friction = perp_vec3_add_scaled(r->force_on_b, -r->fn, r->contact.normal);
         perp_vec3 on_b = perp_vec3_add_scaled(friction, r->fn - perp_vec3_dot(friction, now->normal), now->normal);
-        perp_add_wrench(step->model, step->kinematics, now->b, now->point_b, on_b, (perp_vec3){0}, force);
+        perp_add_wrench(step->model, step->kinematics, now->b, now->point_b, on_b,
+                        perp_vec3_scale(r->moment, now->normal), force);
         if (perp_contact_is_support(now)) {
             continue; /* what it acts on does not move */
         }

@@ -2,6 +2,7 @@
  * contacts is one block that grows when a state has more of them than any before, so that steady state takes none. */
 #include "contact/contact_reach.h"
 #include "step/common/dynamic.h"
+#include "step/common/rung_cone.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -240,20 +241,23 @@ static bool has_restitution(const perp_scene *scene)
     return false;
 }
 
-/* What a rung does not take is refused, not left out. */
+/* What a rung does not take is refused, not left out: an ellipsoid is one cone of three tangential rows, which the
+ * convex laws have. */
 static perp_status check_supports(const contact_step *step, perp_error *error)
 {
     const perp_scene *scene = step->model->scene;
-    for (int b = 0; b < scene->body_count; b++) {
+    const bool takes = step->rung->convex && perp_rung_cone(step->rung, step->settings) == PERP_CONE_QUADRATIC;
+    for (int b = 0; b < scene->body_count && !takes; b++) {
         const perp_support *support = &scene->bodies[b].support;
-        const bool ellipsoid = support->model == PERP_SUPPORT_ELLIPSOID;
-        if (!support->set || (step->rung->takes & PERP_TAKES_SUPPORT && !ellipsoid)) {
+        if (!support->set || support->model != PERP_SUPPORT_ELLIPSOID) {
             continue;
         }
-        perp_fail(error, PERP_STATUS_BAD_INPUT, "model `%s` takes no `support`%s yet; remove it from body `%s`",
-                  step->rung->name, ellipsoid ? " with `model: ellipsoid`" : "", scene->bodies[b].name);
+        perp_fail(error, PERP_STATUS_BAD_INPUT,
+                  "model `%s` takes no `support` with `model: ellipsoid`: write `model: points`, or take qs-cone, "
+                  "quasidynamic, or qs-qp and dyn-qp with `cone: quadratic`",
+                  step->rung->name);
         if (error) {
-            snprintf(error->path, sizeof error->path, "bodies.%s.support", scene->bodies[b].name);
+            snprintf(error->path, sizeof error->path, "bodies.%s.support.model", scene->bodies[b].name);
         }
         return PERP_STATUS_BAD_INPUT;
     }

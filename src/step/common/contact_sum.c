@@ -47,6 +47,7 @@ static perp_contact_record scaled(const perp_contact_record *record, double shar
     r.fn *= share;
     r.ft[0] *= share;
     r.ft[1] *= share;
+    r.moment *= share;
     r.margin *= share;
     r.force_on_b = perp_vec3_scale(share, r.force_on_b);
     return r;
@@ -69,6 +70,7 @@ static perp_contact_record together(const perp_contact_record *before, const per
     r.fn = perp_vec3_dot(r.force_on_b, c->normal);
     r.ft[0] = perp_vec3_dot(r.force_on_b, c->t);
     r.ft[1] = perp_vec3_dot(r.force_on_b, c->o);
+    r.moment = before->moment + later->moment;
     r.margin = before->margin + later->margin;
     return r;
 }

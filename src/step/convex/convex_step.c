@@ -47,7 +47,7 @@ static perp_status hold_sized(convex_step *c, const contact_step *step, perp_err
     const size_t entries = (size_t)c->longest * (size_t)dofs + (size_t)(step->model->mass_size + step->foot_capacity) +
                            (size_t)loops * (size_t)n + (size_t)n;
     const block_array arrays[] = {PERP_ARRAY(c->slack_start, contacts + 1),
-                                  PERP_ARRAY(c->ray, 3 * slacks),
+                                  PERP_ARRAY(c->ray, 4 * slacks),
                                   PERP_ARRAY(c->offset, slacks),
                                   PERP_ARRAY(c->parting, contacts),
                                   PERP_ARRAY(c->ending, contacts),
@@ -58,8 +58,8 @@ static perp_status hold_sized(convex_step *c, const contact_step *step, perp_err
                                   PERP_ARRAY(c->point.y, slacks),
                                   PERP_ARRAY(c->start.y, slacks),
                                   PERP_ARRAY(c->face_point.y, slacks),
-                                  PERP_ARRAY(c->face_jacobian, 3 * dofs),
-                                  PERP_ARRAY(c->face_ray, 3 * slacks),
+                                  PERP_ARRAY(c->face_jacobian, 4 * dofs),
+                                  PERP_ARRAY(c->face_ray, 4 * slacks),
                                   PERP_ARRAY(c->face_offset, slacks),
                                   PERP_ARRAY(c->face_row_start, contacts + 1),
                                   PERP_ARRAY(c->face_dof_start, contacts + 1),
@@ -87,7 +87,8 @@ perp_status perp_convex_step_open(contact_step *step, perp_error *error)
     c->rays = step->settings->rays;
     const int corners = perp_cone_corner_count(perp_rung_cone(step->rung, step->settings), c->rays);
     c->quadratic = corners == 0 || c->kappa > 0.0; /* the barrier is that of the cone, whatever `cone` says */
-    c->longest = step->model->planar && step->foot_capacity == 0 ? 2 : c->quadratic || c->rays < 3 ? 3 : c->rays;
+    const int spatial = c->quadratic ? 4 : c->rays < 3 ? 3 : c->rays; /* 4: of an ellipsoid */
+    c->longest = step->model->planar && step->foot_capacity == 0 ? 2 : spatial;
     perp_status status = hold_fixed(c, step, error);
     if (status == PERP_STATUS_OK) {
         status = perp_kept_open(&c->kept, step, c->longest + 1, error);
@@ -148,9 +149,10 @@ static int fill_rays(const convex_step *c, int rows, double mu, double *ray, boo
     }
     if (c->quadratic) {
         *cone = true;
-        ray[0] = 1.0;
-        ray[4] = ray[8] = mu;
-        return 3;
+        for (int r = 0; r < rows; r++) {
+            ray[r * rows + r] = r == 0 ? 1.0 : mu;
+        }
+        return rows;
     }
     for (int j = 0; j < c->rays; j++) {
         double corner[2];
@@ -208,11 +210,18 @@ perp_status perp_convex_step_begin(contact_step *step, perp_error *error)
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
+/* Of the tangential part of a cone: of none, one, two or, of an ellipsoid, three numbers. */
+double perp_convex_length(const double *x, int count)
+{
+    const double flat = count > 1 ? hypot(x[0], x[1]) : count > 0 ? fabs(x[0]) : 0.0;
+    return count > 2 ? hypot(flat, x[2]) : flat;
+}
+
 /* |y - P(y - s)| in its largest entry, P the projection on the second-order cone. */
 static double cone_gap(int size, const double *y, const double *s)
 {
-    double u[3], length = 0.0, worst = 0.0;
-    assert(size == 2 || size == 3); /* fill_rays makes no other cone */
+    double u[4], length = 0.0, worst = 0.0;
+    assert(size >= 2 && size <= 4); /* fill_rays makes no other cone */
     for (int k = 0; k < size; k++) {
         u[k] = y[k] - s[k];
         length += k > 0 ? u[k] * u[k] : 0.0;
@@ -236,7 +245,7 @@ void perp_convex_step_fill_slacks(convex_step *c, const double *x)
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
         const int rows = p->row_start[i + 1] - p->row_start[i];
-        double u[3] = {0.0, 0.0, 0.0};
+        double u[4] = {0.0, 0.0, 0.0, 0.0};
         for (int r = 0; r < rows; r++, jacobian += columns) {
             for (int k = 0; k < columns; k++) {
                 u[r] += jacobian[k] * x[p->dofs[start + k]];
@@ -291,7 +300,7 @@ void perp_convex_step_clip(convex_step *c)
             y[k] = y[k] > 0.0 ? y[k] : 0.0;
         }
         if (c->cone[i]) {
-            const double length = size > 2 ? hypot(y[1], y[2]) : fabs(y[1]), head = fmax(0.0, y[0]);
+            const double length = perp_convex_length(y + 1, size - 1), head = fmax(0.0, y[0]);
             const double factor = length > head ? head / length : 1.0;
             y[0] = head;
             for (int k = 1; k < size; k++) {
@@ -317,7 +326,7 @@ void perp_convex_step_hand_over(const convex_step *c, contact_step *step)
                 r[m] += ray[m] * (force * c->point.y[k]);
             }
         }
-        const double tangential = rows > 2 ? hypot(r[1], r[2]) : rows > 1 ? fabs(r[1]) : 0.0;
+        const double tangential = perp_convex_length(r + 1, rows - 1);
         cone = fmax(cone, (tangential - step->mu[i] * r[0]) / force);
     }
     step->info->residuals.cone = cone;

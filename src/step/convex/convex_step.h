@@ -82,6 +82,8 @@ bool perp_convex_step_take(contact_step *step, memory_reader *r);
  * and L: the complementarity of the step. Fills `slack`. */
 double perp_convex_step_complementarity(convex_step *c, const double *x);
 
+/* Of the tangential part of a cone, of up to three numbers. */
+double perp_convex_length(const double *x, int count);
 /* Fills `slack` alone. */
 void perp_convex_step_fill_slacks(convex_step *c, const double *x);
 /* `point` to `step`, in m/s and N. */

@@ -41,7 +41,7 @@ static void add_equation(face_builder *f, int i, const double *jacobian, const d
     const perp_contact_qp *p = &f->c->qp;
     const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
     const int rows = p->row_start[i + 1] - p->row_start[i];
-    assert(rows <= 3); /* n, t, o */
+    assert(rows <= 4); /* n, t, o, turning */
     for (int k = 0; k < columns; k++) {
         double sum = 0.0;
         for (int r = 0; r < rows; r++) {
@@ -115,31 +115,48 @@ static void add_contact(face_builder *f, int i, const double *jacobian, const do
     c->face_slack_start[f->contacts] = f->slacks;
 }
 
-/* Rows of the equations that hold while the force stays in the cone's inside, or on its edge. */
+/* The equation that combines the rows of a cone by `weight`. */
+static void add_combination(face_builder *f, int i, const double *jacobian, const double *ray, const double *weight,
+                            int count)
+{
+    const double *offset = f->c->offset + f->c->slack_start[i];
+    double row[4] = {0.0, 0.0, 0.0, 0.0}, sum = 0.0;
+    for (int k = 0; k < count; k++) {
+        for (int r = 0; r < count; r++) {
+            row[r] += weight[k] * ray[k * count + r];
+        }
+        sum += weight[k] * offset[k];
+    }
+    add_equation(f, i, jacobian, row, sum);
+}
+
+/* Rows of the equations that hold while the force stays in the cone's inside, or on its edge: there s is along the
+ * opposite edge, so that s_0 + t . s = 0 and what of s is square to the direction t of the force is 0. */
 static void add_cone(face_builder *f, int i, const double *jacobian, const double *ray)
 {
     convex_step *c = f->c;
-    const double *y = c->point.y + c->slack_start[i], *offset = c->offset + c->slack_start[i];
-    const double length = hypot(y[1], y[2]);
+    const double *y = c->point.y + c->slack_start[i];
     const int count = c->slack_start[i + 1] - c->slack_start[i];
-    bool keep[3] = {false, false, false};
-    assert(count == 3); /* cones of two are the smoothed law's, which has one answer */
-    if (y[0] <= CARRIES) {
-        keep[0] = keep[1] = keep[2] = true;
-    } else if (y[0] - length > ON_EDGE * y[0]) {
-        for (int k = 0; k < 3; k++) {
-            add_equation(f, i, jacobian, ray + 3 * k, offset[k]);
+    const double length = perp_convex_length(y + 1, count - 1);
+    const bool none = y[0] <= CARRIES, edge = !none && y[0] - length <= ON_EDGE * y[0];
+    const bool keep[4] = {none || edge, none, none, none};
+    assert(count == 3 || count == 4); /* cones of two are the smoothed law's, which has one answer */
+    for (int k = 0; k < count && !none && !edge; k++) {
+        double unit[4] = {0.0, 0.0, 0.0, 0.0};
+        unit[k] = 1.0;
+        add_combination(f, i, jacobian, ray, unit, count);
+    }
+    if (edge) {
+        double t[3] = {y[1] / length, y[2] / length, count > 3 ? y[3] / length : 0.0};
+        add_combination(f, i, jacobian, ray, (const double[4]){1.0, t[0], t[1], t[2]}, count);
+        if (count == 3) {
+            add_combination(f, i, jacobian, ray, (const double[4]){0.0, -t[1], t[0], 0.0}, count);
+        } else {
+            perp_vec3 across, along;
+            perp_tangents(perp_vec3_make(t[0], t[1], t[2]), &across, &along);
+            add_combination(f, i, jacobian, ray, (const double[4]){0.0, across.x, across.y, across.z}, count);
+            add_combination(f, i, jacobian, ray, (const double[4]){0.0, along.x, along.y, along.z}, count);
         }
-    } else {
-        const double t[2] = {y[1] / length, y[2] / length};
-        double along[3], across[3];
-        for (int r = 0; r < 3; r++) {
-            along[r] = ray[r] + t[0] * ray[3 + r] + t[1] * ray[6 + r];
-            across[r] = -t[1] * ray[3 + r] + t[0] * ray[6 + r];
-        }
-        add_equation(f, i, jacobian, along, offset[0] + t[0] * offset[1] + t[1] * offset[2]);
-        add_equation(f, i, jacobian, across, -t[1] * offset[1] + t[0] * offset[2]);
-        keep[0] = true;
     }
     add_contact(f, i, jacobian, ray, count, keep);
 }

@@ -26,7 +26,7 @@
 
 /* u of contact i at x, from its rows of the Jacobian; returns those of the next contact. */
 static const double *contact_velocity(const contact_step *step, int i, const double *jacobian, const double *x,
-                                      double u[3])
+                                      double u[4])
 {
     const perp_contact_qp *p = &step->system;
     const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start, first = p->row_start[i];
@@ -106,7 +106,7 @@ static bool expect(contact_step *step)
     free_motion(step, x);
     ray = c->ray;
     for (int i = 0; i < step->system.contact_count; ray += ray_entries(c, step, i), i++) {
-        double u[3];
+        double u[4];
         jacobian = contact_velocity(step, i, jacobian, x, u);
         const double taken = step->mu[i] * step->mu[i] * fmax(0.0, -u[0]);
         step->room[i] = fmin(step->room[i], fmax(0.0, parting_of(c, step, i, ray, u) - taken));
