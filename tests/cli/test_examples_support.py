@@ -1,0 +1,81 @@
+"""Parts that are pushed over a table, seen from above."""
+import math
+
+import pytest
+
+from conftest import ROOT
+
+TOP = str(ROOT / "examples" / "push-top" / "scene.yaml")
+NARROW = str(ROOT / "examples" / "push-through-narrow" / "scene.yaml")
+
+
+def mean_distance(a, b):
+    """Of a rectangle's points from its middle."""
+    return (math.hypot(a, b) + a * a / (2 * b) * math.asinh(b / a) + b * b / (2 * a) * math.asinh(a / b)) / 6
+
+
+def pushed(t, a, y, u, c):
+    """Pose of a slider that a finger pushes, at first at its point (-a, y)."""
+    r = math.hypot(a, y)
+    beta = math.atan2(y, a)
+    theta = beta + 2 * math.atan(math.tan(-beta / 2) * math.exp(u * r * t / (c * c + r * r)))
+    return (-a + u * t + a * math.cos(theta) + y * math.sin(theta), y + a * math.sin(theta) - y * math.cos(theta), theta)
+
+
+def test_a_finger_turns_what_it_pushes_and_a_bar_does_not(perp):
+    results = [perp.json("run", TOP, "--h", str(h)) for h in (0.01, 0.005)]
+    exact = pushed(4.0, 0.06, 0.002, 0.05, mean_distance(0.12, 0.08))
+    for k in range(3):
+        coarse, fine = (r["final"]["q"]["by-finger"][k] for r in results)
+        assert 2 * fine - coarse == pytest.approx(exact[k], abs=3e-5)
+        assert abs(fine - exact[k]) < 0.6 * abs(coarse - exact[k])
+    bar = [c for c in results[0]["contacts"] if c["b"] == "bar" and c["mode"] != "open"]
+    weight = 0.35 * 9.81 * 0.5
+    assert sorted(c["fn"] for c in bar) == pytest.approx([weight * 0.018 / 0.04, weight * 0.022 / 0.04], abs=1e-9)
+    points = perp.json("run", TOP, "--model", "qs-ncp", "--set", "bodies.by-finger.support.model=points",
+                       "--set", "bodies.by-bar.support.model=points")
+    assert points["final"]["q"]["by-finger"][2] == pytest.approx(-0.36301, abs=5e-6)
+    assert points["final"]["q"]["by-bar"] == pytest.approx([0.2, -0.12, 0], abs=1e-9)
+
+
+def in_slider(pose, x, y):
+    c, s = math.cos(pose[2]), math.sin(pose[2])
+    return c * (x - pose[0]) + s * (y - pose[1]), c * (y - pose[1]) - s * (x - pose[0])
+
+
+@pytest.mark.parametrize("model", ["qs-ncp", "qs-opt", "qs-cone", "quasidynamic", "dyn-ncp"])
+def test_the_walls_turn_it_back(perp, model):
+    result = perp.json("run", NARROW, "--model", model)
+    pose = result["final"]["q"]["slider"]
+    assert in_slider(pose, 0.19, 0.0)[0] == pytest.approx(-0.05, abs=1e-6)
+    layer = 0.1 * 0.01 * 0.05 if model in ("qs-cone", "quasidynamic") else 0  # mu h times the slip
+    assert in_slider(pose, 0.26, 0.034)[1] == pytest.approx(0.03 + layer, abs=2e-6)
+    assert pose[:2] == pytest.approx([0.239919, 0.003344], abs=1e-4)
+    met = {e["contact"].split()[0] + " " + e["contact"].split()[1]: e["t"] for e in reversed(result["events"]) if e["from"] == "open"}
+    assert met["slider finger"] == pytest.approx(0.23, abs=0.011) and met["left slider"] == pytest.approx(0.75, abs=0.021)
+    assert "right slider" not in met
+
+
+def test_contacts_of_a_support(perp):
+    """As JSON, CSV and a log have them."""
+    result = perp.json("run", NARROW, "--steps", "60")
+    feet = [c for c in result["contacts"] if c["a"] == c["b"] == "slider"]
+    assert [c["feature"] for c in feet] == [f"support.{k}" for k in range(16)]
+    assert sum(c["fn"] for c in feet) == pytest.approx(0.3 * 9.81, rel=1e-12)
+    for c in feet:
+        assert len(c["ft"]) == len(c["slip"]) == len(c["tangents"]) == 2 and c["normal"] == [0, 0]
+        work = c["ft"][0] * c["slip"][0] + c["ft"][1] * c["slip"][1]
+        assert work == pytest.approx(-0.4 * c["fn"] * math.hypot(*c["slip"]), rel=1e-9)
+        assert c["force_on_b"] == c["ft"]
+    finger = [c for c in result["contacts"] if c["b"] == "finger"][0]  # a: the slider; the plane balances what it gets
+    for k in range(2):
+        assert sum(c["ft"][k] for c in feet) == pytest.approx(finger["force_on_b"][k], abs=1e-9)
+
+
+def test_a_log_and_its_csv_have_the_supports(perp, tmp_path):
+    perp("run", NARROW, "--steps", "60", "--log", str(tmp_path / "a.mcap"), "--csv", str(tmp_path / "run"))
+    perp("export", str(tmp_path / "a.mcap"), "--csv", str(tmp_path / "log"))
+    for name in ("state.csv", "contacts.csv"):
+        assert (tmp_path / "run" / name).read_text() == (tmp_path / "log" / name).read_text()
+    further = perp.json("run", "--resume", str(tmp_path / "a.mcap"), "--steps", "90")
+    assert further["hash"] == perp.json("run", NARROW, "--steps", "90")["hash"]
