@@ -174,6 +174,40 @@ static void print_runs(const perp_comparison *c)
     }
 }
 
+static void print_test(int wide, const char *without, const char *by, const char *left)
+{
+    printf("    %-14s  %-*s  %s\n", without, wide, by, left);
+}
+
+/* What was tried in search of the cause. */
+static void print_tests(const perp_difference *d)
+{
+    char text[80];
+    int wide = 38;
+    for (int i = 0; i < d->test_count; i++) {
+        const int length = (int)strlen(d->tests[i].removed);
+        wide = length > wide ? length : wide;
+    }
+    if (d->test_count > 0) {
+        print_test(wide, "tried without", "by", "left of the difference");
+    }
+    for (int i = 0; i < d->test_count; i++) {
+        const perp_compare_test *test = &d->tests[i];
+        snprintf(text, sizeof text, "%.3g", test->left);
+        print_test(wide, perp_assumption_name(test->assumption), test->removed,
+                   test->status == PERP_STATUS_OK         ? text
+                   : test->status == PERP_STATUS_CAPACITY ? "not tried: --tests allows no more"
+                                                          : "the run stopped before");
+    }
+    if (d->choice_known) {
+        char by[80];
+        snprintf(by, sizeof by, "the step to t = %g s solved again", d->choice_t);
+        snprintf(text, sizeof text, "the other motion is %s answer, off by %.2g", d->choice.is_answer ? "an" : "no",
+                 d->choice.residual);
+        print_test(wide, "choice", by, text);
+    }
+}
+
 static void print_difference(const perp_comparison *c, const perp_difference *d)
 {
     char a[80], b[80];
@@ -191,7 +225,8 @@ static void print_difference(const perp_comparison *c, const perp_difference *d)
     } else {
         printf("  the modes of all contacts are the same throughout\n");
     }
-    printf("  cause: %s\n", d->cause);
+    printf("  cause: %s\n", d->summary);
+    print_tests(d);
 }
 
 static int print_words(const perp_comparison *c)

@@ -22,7 +22,7 @@ static int run(const cli_arguments *arguments)
            "        return\n"
            "    fi\n"
            "    case $previous in\n"
-           "    --model) mapfile -t COMPREPLY < <(compgen -W \"");
+           "    --model|--models) mapfile -t COMPREPLY < <(compgen -W \"");
     for (int i = 0; i < perp_rung_count(); i++) {
         printf("%s%s", i ? " " : "", perp_rung_at(i)->name);
     }
@@ -41,7 +41,7 @@ static int run(const cli_arguments *arguments)
     }
     printf("\" -- \"$current\"); return ;;\n"
            "    --csv) mapfile -t COMPREPLY < <(compgen -d -- \"$current\"); return ;;\n"
-           "    --set|--h|--until|--steps|--tol|--contact|--joint|--most|--step|--size) return ;;\n"
+           "    --set|--h|--until|--steps|--tol|--contact|--joint|--most|--step|--size|--of|--tests|--jobs) return ;;\n"
            "    esac\n"
            "    case ${COMP_WORDS[1]} in\n"
            "    completion) mapfile -t COMPREPLY < <(compgen -W \"bash --help\" -- \"$current\"); return ;;\n");

@@ -28,6 +28,7 @@ extern "C" {
 typedef enum perp_assumption {
     PERP_ASSUMPTION_NONE,    /* the runs agree */
     PERP_ASSUMPTION_UNKNOWN, /* no test that was made explains the difference */
+    PERP_ASSUMPTION_SEVERAL, /* only several together do */
     PERP_ASSUMPTION_CHOICE,  /* a step has several answers, and the runs took different ones */
     PERP_ASSUMPTION_LAYER,   /* convex friction, which carries force at a gap of mu h |v| */
     PERP_ASSUMPTION_CONE,    /* pyramid, box or round cone */
@@ -108,7 +109,13 @@ typedef struct perp_difference {
     char first_contact[384];    /* "a b feature", as events have it */
     perp_contact_mode modes[2]; /* in a and b */
     perp_assumption assumption;
-    const char *cause; /* in words, with what was measured */
+    const char *cause;   /* in words, with what was measured */
+    const char *summary; /* the same without what had no part in it */
+    /* The step in which they part, ending at choice_t, was solved again: how the motion of one is by the other's law.
+     */
+    bool choice_known;
+    double choice_t;
+    perp_second_motion choice;
     int test_count;
     const perp_compare_test *tests;
 } perp_difference;

@@ -11,6 +11,7 @@ static const struct {
 } assumptions[PERP_ASSUMPTION_COUNT] = {
     [PERP_ASSUMPTION_NONE] = {"none", "none"},
     [PERP_ASSUMPTION_UNKNOWN] = {"unknown", "not found"},
+    [PERP_ASSUMPTION_SEVERAL] = {"several", "several assumptions together"},
     [PERP_ASSUMPTION_CHOICE] = {"choice", "a choice among several answers"},
     [PERP_ASSUMPTION_LAYER] = {"boundary-layer", "the boundary layer of convex friction"},
     [PERP_ASSUMPTION_CONE] = {"cone", "the shape of the friction cone"},
@@ -32,6 +33,7 @@ typedef struct teller {
     char text[3000];
     bool told[MOST_TRIALS]; /* tests that the sentence has already */
     bool told_choice;
+    size_t head; /* of the text: what is no test without a part in it; 0: all of it */
 } teller;
 
 static void add(teller *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -211,9 +213,11 @@ static perp_assumption tell_part(teller *t, int best)
     const perp_compare_test *joined = pair->joins ? &pair->tests[pair->trial_count] : NULL;
     const bool together = joined && explains(joined);
     const bool part = best >= 0 && pair->tests[best].left <= IN_PART;
-    const perp_assumption first = part ? assumption_of(pair, best) : PERP_ASSUMPTION_UNKNOWN;
+    const perp_assumption first = part       ? assumption_of(pair, best)
+                                  : together ? PERP_ASSUMPTION_SEVERAL
+                                             : PERP_ASSUMPTION_UNKNOWN;
     if (together) {
-        add(t, "%s: ", part ? assumptions[first].title : "several together");
+        add(t, "%s: ", assumptions[first].title);
         tell_tests(t, first);
         add(t, "%s%s all at once leave %.3g", part ? "; " : "", joined->removed, joined->left);
     } else if (part) {
@@ -224,7 +228,7 @@ static perp_assumption tell_part(teller *t, int best)
             pair->trial_count > 0 ? "no assumption that was removed explains the difference"
                                   : "there is no assumption to remove that tells these two runs apart");
     }
-    for (int i = 0; i < 2 && !part; i++) {
+    for (int i = 0; i < 2 && !part && !together; i++) {
         if (!pair->own[i].rung->law) {
             add(t, "; `%s` knows neither contact forces nor weights, and no test gives it any",
                 pair->own[i].rung->name);
@@ -275,6 +279,7 @@ static perp_assumption tell(teller *t)
         return PERP_ASSUMPTION_NONE;
     }
     const perp_assumption cause = decide(t);
+    t->head = strlen(t->text);
     tell_rest(t);
     return cause;
 }
@@ -284,7 +289,12 @@ perp_status perp_cause_tell(compare_memory *m, const compare_pair *pair, perp_di
     teller t = {.m = m, .pair = pair};
     d->assumption = tell(&t);
     d->cause = perp_arena_text(&m->arena, t.text, strlen(t.text));
+    d->summary = perp_arena_text(&m->arena, t.text, t.head > 0 ? t.head : strlen(t.text));
+    d->choice_known = pair->choice_known;
+    d->choice_t = pair->choice_t;
+    d->choice = pair->second;
     d->tests = pair->tests;
     d->test_count = pair->trial_count + (pair->joins ? 1 : 0);
-    return d->cause ? PERP_STATUS_OK : perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a comparison");
+    return d->cause && d->summary ? PERP_STATUS_OK
+                                  : perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a comparison");
 }

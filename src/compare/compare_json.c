@@ -55,6 +55,19 @@ static json_t *test_object(const perp_compare_test *test)
     return perp_json_finished(&m);
 }
 
+/* A residual that is not known is null. */
+static json_t *choice_object(const perp_difference *d)
+{
+    if (!d->choice_known) {
+        return json_null();
+    }
+    json_maker m = perp_json_object();
+    perp_json_put(&m, "t", perp_json_real(d->choice_t));
+    perp_json_put(&m, "is_answer", json_boolean(d->choice.is_answer));
+    perp_json_put(&m, "residual", isfinite(d->choice.residual) ? perp_json_real(d->choice.residual) : json_null());
+    return perp_json_finished(&m);
+}
+
 static json_t *difference_object(const perp_difference *d)
 {
     json_t *tests = json_array();
@@ -72,6 +85,7 @@ static json_t *difference_object(const perp_difference *d)
     perp_json_put(&m, "assumption", json_string(perp_assumption_name(d->assumption)));
     perp_json_put(&m, "cause", json_string(d->cause));
     perp_json_put(&m, "tests", tests);
+    perp_json_put(&m, "choice", choice_object(d));
     return perp_json_finished(&m);
 }
 

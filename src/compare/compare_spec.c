@@ -183,7 +183,7 @@ void perp_spec_describe(const compare_spec *from, const compare_spec *to, char *
         add(text, size, "the %s cone", perp_cone_name(perp_spec_cone(to)));
     }
     if (to->inertia != from->inertia) {
-        add(text, size, "masses of 1/%g of the inertia", from->inertia / to->inertia);
+        add(text, size, "1/%g of the inertia", from->inertia / to->inertia);
     }
     if (to->forgetful != from->forgetful) {
         add(text, size, "every step from rest");

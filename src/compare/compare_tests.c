@@ -167,7 +167,8 @@ bool perp_trials_join(compare_pair *pair)
     compare_trial *joined = &pair->joined;
     bool in_part = false;
     int count = 0;
-    *joined = (compare_trial){.spec = {pair->own[0], pair->own[1]}, .jobs = {-1, -1}};
+    *joined =
+        (compare_trial){.assumption = PERP_ASSUMPTION_SEVERAL, .spec = {pair->own[0], pair->own[1]}, .jobs = {-1, -1}};
     for (int i = 0; i < pair->trial_count; i++) {
         in_part = in_part || (pair->tests[i].status == PERP_STATUS_OK && pair->tests[i].left <= IN_PART);
     }

@@ -55,7 +55,7 @@ double perp_track_value(const compare_job *job, int column, double t)
     const compare_column *c = &job->memory->columns[column];
     double before, q[4];
     const int row = step_around(job->spec.settings.h, t, &before);
-    if (row >= job->rows) {
+    if (row < 0 || row >= job->rows || (row == 0 && before < 0.0)) {
         return NAN;
     }
     if (c->kind == COLUMN_ROTATION && before < 0.0) {

@@ -91,8 +91,8 @@ def test_inertia(perp):
     assert leaves < d["first"]["t"] < leaves + 0.02
     assert d["first"]["contact"].startswith("fence particle") and d["first"]["modes"] == ["slide", "open"]
     assert d["assumption"] == "inertia"
-    assert list(removing(d, "inertia")) == ["masses of 1/10000 of the inertia in dyn-ncp",
-                                            "masses of 1/10000 of the inertia, every step from rest in dyn-ncp"]
+    assert list(removing(d, "inertia")) == ["1/10000 of the inertia in dyn-ncp",
+                                            "1/10000 of the inertia, every step from rest in dyn-ncp"]
     for left in removing(d, "inertia").values():
         assert left < 1e-6  # a ten thousandth of eps^2 = 16 is far below what makes it leave
 
@@ -112,8 +112,8 @@ def test_momentum(perp):
     assert abs(d["largest"] - 0.04) < 1e-9 and d["t"] == pytest.approx(0.2)
     assert d["assumption"] == "inertia"
     assert removing(d, "inertia") == {
-        "masses of 1/10000 of the inertia in dyn-ncp": pytest.approx(1, abs=1e-6),
-        "masses of 1/10000 of the inertia, every step from rest in dyn-ncp": pytest.approx(0, abs=1e-6)}
+        "1/10000 of the inertia in dyn-ncp": pytest.approx(1, abs=1e-6),
+        "1/10000 of the inertia, every step from rest in dyn-ncp": pytest.approx(0, abs=1e-6)}
 
 
 RESTING = """perp: 1
@@ -143,6 +143,7 @@ def test_choice_among_answers(perp):
     assert abs(d["largest"] - G * 1e-4 * 55) < 1e-12
     assert d["first"] == {"t": 0.01, "contact": "left disc s0.u0-s0.c0", "modes": ["limit", "open"]}
     assert d["assumption"] == "choice"
+    assert d["choice"]["is_answer"] and d["choice"]["t"] == 0.01 and d["choice"]["residual"] < 1e-12
     assert "more than one answer on dyn-ncp; the motion that qs-ncp takes there meets its law too" in d["cause"]
 
 
@@ -382,7 +383,11 @@ def test_words(perp):
     assert "largest difference: 0.000999994 in lift, first at t = 0.24 s" in words
     assert "modes part at t = 0.25 s: left_finger sphere s0.e1-s0.c0, limit against slide" in words
     assert "cause: the boundary layer of convex friction, in which alone the two differ: with h = 0.00125 s in qs-qp " \
-           "0.125 of the difference is left" in words
+           "0.125 of the difference is left (0.000125 of 0.001)\n" in words
+    assert re.search(r"^    boundary-layer +h = 0.00125 s in qs-qp +0.125$", words, re.MULTILINE)
+    assert re.search(r"^    step-size +h = 0.00125 s in qs-impedance-lcp +1$", words, re.MULTILINE)
+    assert re.search(r"^    choice +the step to t = 0.14 s solved again +the other motion is no answer, off by 0.00", words,
+                     re.MULTILINE)
 
 
 @pytest.mark.parametrize("arguments, code, message", [

@@ -75,6 +75,7 @@ static void test_values_between_steps(void **unused)
     assert_true(fabs(perp_compared_value(c, 1, 2, 0.029) - 0.75 * fallen(0.004, 7) - 0.25 * fallen(0.004, 8)) < 1e-14);
     assert_true(fabs(perp_compared_value(c, 0, 2, 0.03) - fallen(0.01, 3)) < 1e-14);
     assert_true(isnan(perp_compared_value(c, 0, 2, 0.101)));
+    assert_true(isnan(perp_compared_value(c, 0, 2, -0.001)) && isnan(perp_compared_value(c, 0, 6, -0.1)));
     /* half-way on the chord is half-way on the arc */
     assert_true(fabs(perp_compared_value(c, 1, 6, 0.03) - sin(0.5 * 3.0 * 0.03)) < 1e-13);
     assert_true(fabs(perp_compared_value(c, 1, 3, 0.03) - cos(0.5 * 3.0 * 0.03)) < 1e-13);
