@@ -86,18 +86,25 @@ PERP_API void perp_quantities_end(perp_quantities *quantities, perp_status statu
  *     sample: {count: 1000, seed: 1, paths: {PATH: [lo, hi]}}
  *     derive: {PATH: EXPRESSION, ..}                of the names of axes and of sampled paths
  *     outputs: {NAME: EXPRESSION, ..}
+ *     refine: {outputs: [NAME, ..], levels: 3, tolerance: 1.0e-8}
  *
  * Cases are the grid of all axes, the first one slowest, and within each of its points `count` samples. An axis without
  * `path` is there for `derive` and for outputs. Settings are applied in the order set, axes, samples, derive, each as
  * `--set` does. Samples are uniform in [lo, hi): number k of all is the k-th of perp_random from `seed` on, so that
  * case c does not depend on others.
  *
+ * With `refine` cases follow beside the grid of the last two axes, for each value of the others: where a named output
+ * differs along the sides of a cell, the cell is halved both ways, `levels` times; then each change along an edge of the
+ * finest cells is halved until it is within `tolerance` of its axis' range, and a pair of cases follows, one before the
+ * change and one behind it. The column `refined`, before `error`, is empty for the grid, else the level, or for a pair
+ * the name of the output that changes.
+ *
  * A row of the result has the case, from 0, the axes' and sampled values, the outputs and `error`: empty, the code of
  * what stopped the case's run, or "undefined" where an output has no value; its cell is then empty. The rows depend on
  * the files alone, not on the number of workers. */
 typedef struct perp_sweep perp_sweep;
 
-enum { PERP_SWEEP_MOST_CASES = 100000000 };
+enum { PERP_SWEEP_MOST_CASES = 100000000, PERP_SWEEP_MOST_LEVELS = 12 };
 
 /* Reads a sweep and its scene, and checks all that can be checked of the first case without running it. On OK `*sweep`
  * is the caller's; otherwise it is NULL and `diagnostics` says why (BAD_INPUT, OUT_OF_MEMORY). */
@@ -109,6 +116,7 @@ PERP_API perp_status perp_sweep_load_text(const char *text, size_t length, const
                                           const perp_allocator *allocator, perp_sweep **sweep,
                                           perp_diagnostics *diagnostics);
 PERP_API void perp_sweep_free(perp_sweep *sweep); /* NULL allowed */
+/* Of grid and samples: what `refine` adds is known when these are done. */
 PERP_API int perp_sweep_cases(const perp_sweep *sweep);
 
 typedef struct perp_sweep_options {
@@ -116,7 +124,8 @@ typedef struct perp_sweep_options {
     int workers;                 /* threads, at least 1 */
     bool resume;                 /* go on where an interrupted sweep to the same file stopped */
     const volatile bool *cancel; /* NULL: never */
-    void (*progress)(void *context, int done, int cases); /* after every case, by one thread at a time; NULL: nobody */
+    /* After every case, by one thread at a time, with the cases that are known so far; NULL: nobody. */
+    void (*progress)(void *context, int done, int cases);
     void *context;
 } perp_sweep_options;
 
@@ -139,7 +148,7 @@ typedef struct perp_sweep_result {
 /* Computes all cases and writes PATH, a CSV file, which appears when it is whole. Until then what is finished stands in
  * PATH.part, row by row, and survives whatever ends the program; only a sweep that is whole, or its successor, removes
  * it. With `resume` rows of PATH.part are kept, if it is of this sweep (files, version and build of the library); a
- * PATH that is whole is left as it is. BAD_INPUT: PATH.part or PATH is of another sweep, or an output asks for what no
+ * PATH that is whole is left as it is, but computed anew with `refine`. BAD_INPUT: PATH.part or PATH is of another sweep, or an output asks for what no
  * analysis has; CANCELLED; IO; OUT_OF_MEMORY. */
 PERP_API perp_status perp_sweep_run(const perp_sweep *sweep, const char *path, const perp_sweep_options *options,
                                     perp_sweep_result *result, perp_error *error);

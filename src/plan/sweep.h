@@ -44,6 +44,15 @@ typedef struct sweep_file {
     size_t size;
 } sweep_file;
 
+/* Where outputs change between neighbours of the grid, which the last two axes span for each value of the others. */
+typedef struct sweep_refining {
+    int levels;       /* cells with a change are halved so often; -1: nothing is refined */
+    double tolerance; /* of an axis: the change is then found along the edges of cells, to this share of it */
+    int output_count;
+    int *outputs;
+    const yaml_node *node;
+} sweep_refining;
+
 struct perp_sweep {
     perp_arena arena;
     perp_allocator allocator;
@@ -61,7 +70,8 @@ struct perp_sweep {
     sweep_expression *derived, *outputs;
     int samples; /* of each point of the grid: 1 where there are none */
     uint64_t seed;
-    int cases;
+    int cases; /* of grid and samples */
+    sweep_refining refine;
     perp_hash print;     /* of all files, the version and the build */
     const char **models; /* that there are, for the loader of scenes */
 };
@@ -74,9 +84,23 @@ void perp_sweep_report(const perp_sweep *sweep, perp_diagnostics *diagnostics, c
 
 /* ---- a case ------------------------------------------------------------------------------------------------------ */
 
+/* Which case: of grid and samples, or one that a refined sweep adds beside the grid. */
+typedef struct sweep_spot {
+    int number; /* of its row */
+    int grid;   /* the case of the grid that gives all values but these */
+    bool beside;
+    double at[2];     /* of the last two axes */
+    const char *mark; /* of the column `refined` */
+} sweep_spot;
+
+static inline sweep_spot perp_sweep_spot(int index)
+{
+    return (sweep_spot){.number = index, .grid = index, .mark = ""};
+}
+
 /* The settings and values of one case. */
 typedef struct sweep_case {
-    int index;
+    sweep_spot spot;
     double *numbers; /* by axis, then by sampled path; NaN: a word */
     int setting_count;
     char **settings;
@@ -85,7 +109,7 @@ typedef struct sweep_case {
 } sweep_case;
 
 /* In the arena; false: out of memory. */
-bool perp_sweep_case_make(const perp_sweep *sweep, int index, perp_arena *arena, sweep_case *made);
+bool perp_sweep_case_make(const perp_sweep *sweep, const sweep_spot *spot, perp_arena *arena, sweep_case *made);
 /* How its scene is loaded, with the files of `files`. */
 perp_scene_load_options perp_sweep_case_options(const perp_sweep *sweep, const sweep_case *c,
                                                 const perp_scene_files *files);
@@ -106,7 +130,9 @@ void perp_sweep_header(const perp_sweep *sweep, byte_row *row);
 void perp_sweep_row_begin(const perp_sweep *sweep, const sweep_case *c, byte_row *row);
 /* Computes a case and writes its row, the last character of which is a line end. `failed`: it has an error. Fails where
  * the sweep has to end. */
-perp_status perp_sweep_row(const perp_sweep *sweep, int index, const volatile bool *cancel, byte_row *row, bool *failed,
-                           perp_error *error);
+perp_status perp_sweep_row(const perp_sweep *sweep, const sweep_spot *spot, const volatile bool *cancel, byte_row *row,
+                           bool *failed, perp_error *error);
+/* A number that is the same for two rows where the text of this output is. */
+uint64_t perp_sweep_row_kind(const perp_sweep *sweep, const byte_row *row, int output);
 
 #endif

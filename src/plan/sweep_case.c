@@ -2,6 +2,8 @@
 #include "plan/quantity.h"
 #include "plan/sweep.h"
 
+#include "base/hash.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -65,13 +67,29 @@ static bool add_derived(const perp_sweep *s, sweep_case *c, perp_arena *arena)
     return true;
 }
 
-bool perp_sweep_case_make(const perp_sweep *s, int index, perp_arena *arena, sweep_case *c)
+/* The value of an axis, as a number and as text. */
+static bool add_axis(const perp_sweep *s, sweep_case *c, int i, perp_arena *arena)
+{
+    const sweep_axis *axis = &s->axes[i];
+    const int k = index_on(s, i, c->spot.grid), of_plane = i - (s->axis_count - 2);
+    const bool beside = c->spot.beside && of_plane >= 0;
+    bool good = true;
+    c->numbers[i] = beside ? c->spot.at[of_plane] : axis->numbers[k];
+    for (int p = 0; p < axis->to_set.count && good; p++) {
+        const char *path = axis->to_set.paths[p];
+        good = beside ? add_number(c, arena, path, c->numbers[i], axis->node)
+                      : add(c, arena, path, axis->values[k], axis->node);
+    }
+    return good;
+}
+
+bool perp_sweep_case_make(const perp_sweep *s, const sweep_spot *spot, perp_arena *arena, sweep_case *c)
 {
     int most = s->setting_count + s->sampled_count + s->derived_count;
     for (int i = 0; i < s->axis_count; i++) {
         most += s->axes[i].to_set.count;
     }
-    *c = (sweep_case){.index = index, .undefined = -1};
+    *c = (sweep_case){.spot = *spot, .undefined = -1};
     c->numbers = PERP_ARENA_NEW(arena, double, (size_t)(s->axis_count + s->sampled_count));
     c->settings = PERP_ARENA_NEW(arena, char *, (size_t)most);
     c->nodes = PERP_ARENA_NEW(arena, const yaml_node *, (size_t)most);
@@ -80,15 +98,10 @@ bool perp_sweep_case_make(const perp_sweep *s, int index, perp_arena *arena, swe
         good = add(c, arena, s->settings[i].path, s->settings[i].value, s->settings[i].node);
     }
     for (int i = 0; i < s->axis_count && good; i++) {
-        const sweep_axis *axis = &s->axes[i];
-        const int k = index_on(s, i, index);
-        c->numbers[i] = axis->numbers[k];
-        for (int p = 0; p < axis->to_set.count && good; p++) {
-            good = add(c, arena, axis->to_set.paths[p], axis->values[k], axis->node);
-        }
+        good = add_axis(s, c, i, arena);
     }
     for (int i = 0; i < s->sampled_count && good; i++) {
-        c->numbers[s->axis_count + i] = sample(s, index, i);
+        c->numbers[s->axis_count + i] = sample(s, spot->grid, i);
         good = add_number(c, arena, s->sampled[i].path, c->numbers[s->axis_count + i], s->sampled[i].node);
     }
     return good && add_derived(s, c, arena);
@@ -230,20 +243,35 @@ void perp_sweep_header(const perp_sweep *s, byte_row *row)
                       : sampled >= 0 ? s->sampled[sampled].path
                                      : s->axes[i].name);
     }
-    perp_bytes_text(row, ",error\n");
+    perp_bytes_text(row, s->refine.levels >= 0 ? ",refined,error\n" : ",error\n");
 }
 
 void perp_sweep_row_begin(const perp_sweep *s, const sweep_case *c, byte_row *row)
 {
-    perp_bytes_integer(row, c->index);
+    perp_bytes_integer(row, c->spot.number);
     for (int i = 0; i < s->axis_count; i++) {
         perp_bytes_text(row, ",");
-        put_cell(row, s->axes[i].values[index_on(s, i, c->index)]);
+        if (c->spot.beside && i >= s->axis_count - 2) {
+            perp_bytes_real(row, c->numbers[i] + 0.0);
+        } else {
+            put_cell(row, s->axes[i].values[index_on(s, i, c->spot.grid)]);
+        }
     }
     for (int i = 0; i < s->sampled_count; i++) {
         perp_bytes_text(row, ",");
         perp_bytes_real(row, c->numbers[s->axis_count + i] + 0.0);
     }
+}
+
+/* How the row ends: with what is refined, where anything is, and the error. */
+static void put_end(const perp_sweep *s, const sweep_case *c, byte_row *row, const char *code)
+{
+    if (s->refine.levels >= 0) {
+        perp_bytes_text(row, ",");
+        put_cell(row, c->spot.mark);
+    }
+    perp_bytes_text(row, ",");
+    perp_bytes_text(row, code);
 }
 
 static bool must_end(perp_status status)
@@ -271,7 +299,8 @@ static const char *code_of(const perp_error *failure)
 }
 
 /* The outputs and the error of a case that could be opened. */
-static perp_status put_outputs(const perp_sweep *s, sweep_model *m, byte_row *row, bool *failed, perp_error *error)
+static perp_status put_outputs(const perp_sweep *s, const sweep_case *c, sweep_model *m, byte_row *row, bool *failed,
+                               perp_error *error)
 {
     perp_error failure;
     if (perp_quantities_measure(m->quantities, &failure, error) != PERP_STATUS_OK) {
@@ -285,22 +314,21 @@ static perp_status put_outputs(const perp_sweep *s, sweep_model *m, byte_row *ro
         undefined = undefined || value.kind == PERP_VALUE_UNDEFINED;
     }
     *failed = undefined || failure.status != PERP_STATUS_OK;
-    perp_bytes_text(row, ",");
-    perp_bytes_text(row, failure.status != PERP_STATUS_OK ? code_of(&failure) : undefined ? "undefined" : "");
+    put_end(s, c, row, failure.status != PERP_STATUS_OK ? code_of(&failure) : undefined ? "undefined" : "");
     return PERP_STATUS_OK;
 }
 
-static void put_refused(const perp_sweep *s, byte_row *row, const char *code, bool *failed)
+static void put_refused(const perp_sweep *s, const sweep_case *c, byte_row *row, const char *code, bool *failed)
 {
-    for (int i = 0; i <= s->output_count; i++) {
+    for (int i = 0; i < s->output_count; i++) {
         perp_bytes_text(row, ",");
     }
-    perp_bytes_text(row, code);
+    put_end(s, c, row, code);
     *failed = true;
 }
 
-perp_status perp_sweep_row(const perp_sweep *s, int index, const volatile bool *cancel, byte_row *row, bool *failed,
-                           perp_error *error)
+perp_status perp_sweep_row(const perp_sweep *s, const sweep_spot *spot, const volatile bool *cancel, byte_row *row,
+                           bool *failed, perp_error *error)
 {
     perp_arena arena;
     sweep_case c;
@@ -309,22 +337,22 @@ perp_status perp_sweep_row(const perp_sweep *s, int index, const volatile bool *
     perp_status status = PERP_STATUS_OK;
     *failed = false;
     perp_arena_init(&arena, &s->allocator);
-    if (!perp_sweep_case_make(s, index, &arena, &c)) {
+    if (!perp_sweep_case_make(s, spot, &arena, &c)) {
         perp_arena_clear(&arena);
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a case");
     }
     perp_sweep_row_begin(s, &c, row);
     if (c.undefined >= 0) {
-        put_refused(s, row, "undefined", failed);
+        put_refused(s, &c, row, "undefined", failed);
     } else {
         status = perp_sweep_case_open(s, &c, cancel, &model, &diagnostics);
         if (status == PERP_STATUS_OK) {
-            status = put_outputs(s, &model, row, failed, error);
+            status = put_outputs(s, &c, &model, row, failed, error);
             perp_sweep_case_close(&model);
         } else if (must_end(status)) {
             perp_fail(error, status, "out of memory for a case");
         } else {
-            put_refused(s, row, perp_status_name(status), failed);
+            put_refused(s, &c, row, perp_status_name(status), failed);
             status = PERP_STATUS_OK;
         }
     }
@@ -334,4 +362,20 @@ perp_status perp_sweep_row(const perp_sweep *s, int index, const volatile bool *
         status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a row");
     }
     return status;
+}
+
+uint64_t perp_sweep_row_kind(const perp_sweep *s, const byte_row *row, int output)
+{
+    int left = 1 + s->axis_count + s->sampled_count + output;
+    bool quoted = false;
+    perp_hash kind = perp_hash_begin();
+    for (size_t i = 0; i < row->size && left >= 0; i++) {
+        quoted = quoted != (row->bytes[i] == '"');
+        if (row->bytes[i] == ',' && !quoted) {
+            left--;
+        } else if (left == 0) {
+            perp_hash_bytes(&kind, &row->bytes[i], 1);
+        }
+    }
+    return kind.value;
 }

@@ -66,7 +66,8 @@ static perp_status check_first_case(perp_sweep *s, perp_diagnostics *diagnostics
 {
     sweep_case c;
     sweep_model model;
-    if (!perp_sweep_case_make(s, 0, &s->arena, &c)) {
+    const sweep_spot first = perp_sweep_spot(0);
+    if (!perp_sweep_case_make(s, &first, &s->arena, &c)) {
         return PERP_STATUS_OUT_OF_MEMORY;
     }
     perp_status status = load_scene(s, &c, diagnostics);

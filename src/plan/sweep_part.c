@@ -67,16 +67,46 @@ static perp_status refuse_other(const sweep_part *part, perp_error *error)
                      part->path);
 }
 
-/* A whole line, without its end; false: it is no row. */
-static bool note_row(const perp_sweep *s, sweep_part *part, const char *line, int length)
+/* Room for the places of so many rows. */
+static perp_status grow(sweep_part *part, int count, perp_error *error)
 {
-    char *comma;
-    if (length < 2 || line[0] < '0' || line[0] > '9') {
-        return false;
+    if (count <= part->capacity) {
+        return PERP_STATUS_OK;
     }
-    const long index = strtol(line, &comma, 10);
-    if (*comma != ',' || index >= s->cases) {
-        return false;
+    const int capacity = count > 2 * part->capacity ? count : 2 * part->capacity;
+    sweep_place *places = PERP_ARENA_NEW(part->arena, sweep_place, (size_t)capacity);
+    if (!places) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for %d cases", capacity);
+    }
+    for (int i = 0; i < capacity; i++) {
+        places[i] = i < part->capacity ? part->places[i] : (sweep_place){.at = -1};
+    }
+    part->places = places;
+    part->capacity = capacity;
+    return PERP_STATUS_OK;
+}
+
+perp_status perp_sweep_part_expect(sweep_part *part, int more, perp_error *error)
+{
+    if (more > PERP_SWEEP_MOST_CASES - part->count) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "`refine` asks for more than %d cases; take fewer levels",
+                         PERP_SWEEP_MOST_CASES);
+    }
+    part->count += more;
+    return grow(part, part->count, error);
+}
+
+/* A whole line, without its end. */
+static perp_status note_row(const perp_sweep *s, sweep_part *part, const char *line, int length, perp_error *error)
+{
+    char *comma = NULL;
+    const bool number = length >= 2 && line[0] >= '0' && line[0] <= '9';
+    const long index = number ? strtol(line, &comma, 10) : -1;
+    if (index < 0 || *comma != ',' || index >= (s->refine.levels >= 0 ? PERP_SWEEP_MOST_CASES : s->cases)) {
+        return refuse_other(part, error);
+    }
+    if (grow(part, (int)index + 1, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_OUT_OF_MEMORY;
     }
     if (part->places[index].at < 0) {
         part->places[index] = (sweep_place){part->end, length + 1};
@@ -84,7 +114,7 @@ static bool note_row(const perp_sweep *s, sweep_part *part, const char *line, in
         part->errors += line[length - 1] != ',';
     }
     part->end += length + 1;
-    return true;
+    return PERP_STATUS_OK;
 }
 
 /* The rows that are there; what stands behind the last line end is cut off. */
@@ -93,21 +123,22 @@ static perp_status read_rows(const perp_sweep *s, sweep_part *part, FILE *stream
     char head[80], *line = NULL;
     size_t capacity = 0;
     const int head_length = head_text(s, head);
-    bool good = true;
+    perp_status status = PERP_STATUS_OK;
     part->end = 0;
-    for (ssize_t length; good && (length = getline(&line, &capacity, stream)) > 0;) {
+    for (ssize_t length; status == PERP_STATUS_OK && (length = getline(&line, &capacity, stream)) > 0;) {
         if (line[length - 1] != '\n' || length > INT_MAX / 2) {
             break;
         }
         if (part->end == 0) {
-            good = length == head_length && memcmp(line, head, (size_t)length) == 0;
+            const bool same = length == head_length && memcmp(line, head, (size_t)length) == 0;
+            status = same ? PERP_STATUS_OK : refuse_other(part, error);
             part->end = length;
         } else {
-            good = note_row(s, part, line, (int)length - 1);
+            status = note_row(s, part, line, (int)length - 1, error);
         }
     }
     free(line);
-    return good ? PERP_STATUS_OK : refuse_other(part, error);
+    return status;
 }
 
 static perp_status resume_rows(const perp_sweep *s, sweep_part *part, perp_error *error)
@@ -158,15 +189,9 @@ static perp_status open_file(sweep_part *part, const char *path, perp_arena *are
 perp_status perp_sweep_part_open(const perp_sweep *s, const char *path, bool resume, perp_arena *arena,
                                  sweep_part *part, perp_error *error)
 {
-    *part = (sweep_part){.descriptor = -1};
-    part->places = PERP_ARENA_NEW(arena, sweep_place, (size_t)s->cases);
-    if (!part->places) {
-        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for %d cases", s->cases);
-    }
-    for (int i = 0; i < s->cases; i++) {
-        part->places[i].at = -1;
-    }
-    perp_status status = open_file(part, path, arena, error);
+    *part = (sweep_part){.descriptor = -1, .arena = arena};
+    perp_status status = perp_sweep_part_expect(part, s->cases, error);
+    status = status == PERP_STATUS_OK ? open_file(part, path, arena, error) : status;
     if (status == PERP_STATUS_OK && resume) {
         status = resume_rows(s, part, error);
     }
@@ -196,22 +221,24 @@ perp_status perp_sweep_part_add(sweep_part *part, int index, const byte_row *row
     return status;
 }
 
+perp_status perp_sweep_part_read(const sweep_part *part, int number, byte_row *row, perp_error *error)
+{
+    unsigned char *room = perp_bytes_room(row, (size_t)part->places[number].length);
+    return room ? read_all(part, room, row->size, part->places[number].at, error)
+                : perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a row");
+}
+
 static perp_status copy_rows(const perp_sweep *s, const sweep_part *part, byte_row *row, FILE *out, perp_error *error)
 {
     perp_status status = PERP_STATUS_OK;
     perp_sweep_header(s, row);
-    for (int i = -1; i < s->cases && status == PERP_STATUS_OK; i++) {
-        if (i >= 0) {
-            perp_bytes_clear(row);
-            unsigned char *room = perp_bytes_room(row, (size_t)part->places[i].length);
-            status = room ? read_all(part, room, row->size, part->places[i].at, error) : status;
-        }
+    for (int i = 0; i <= part->count && status == PERP_STATUS_OK; i++) {
         if (row->failed) {
             return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a row");
         }
-        if (status == PERP_STATUS_OK) {
-            fwrite(row->bytes, 1, row->size, out); /* a failure is seen when the file is completed */
-        }
+        fwrite(row->bytes, 1, row->size, out); /* a failure is seen when the file is completed */
+        perp_bytes_clear(row);
+        status = i < part->count ? perp_sweep_part_read(part, i, row, error) : status;
     }
     return status;
 }

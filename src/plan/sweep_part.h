@@ -20,9 +20,12 @@ typedef struct sweep_place {
 
 typedef struct sweep_part {
     char *path;
+    perp_arena *arena;
     int descriptor; /* -1: closed */
     off_t end;
-    sweep_place *places; /* by case; the arena's */
+    int count;           /* rows that the sweep has, as far as it is known */
+    int capacity;        /* of places: rows that were found may be of what is not known yet */
+    sweep_place *places; /* by row; the arena's */
     int done, errors;
 } sweep_part;
 
@@ -30,6 +33,14 @@ typedef struct sweep_part {
  * OUT_OF_MEMORY. To be closed whatever is returned. */
 perp_status perp_sweep_part_open(const perp_sweep *sweep, const char *path, bool resume, perp_arena *arena,
                                  sweep_part *part, perp_error *error);
+/* Rows that the sweep has beyond those that it was opened with. OUT_OF_MEMORY. */
+perp_status perp_sweep_part_expect(sweep_part *part, int more, perp_error *error);
+static inline bool perp_sweep_part_has(const sweep_part *part, int number)
+{
+    return part->places[number].at >= 0;
+}
+/* A row that is there, into an empty one. IO, OUT_OF_MEMORY. */
+perp_status perp_sweep_part_read(const sweep_part *part, int number, byte_row *row, perp_error *error);
 /* Adds the row of a case. IO. */
 perp_status perp_sweep_part_add(sweep_part *part, int index, const byte_row *row, bool failed, perp_error *error);
 /* All rows in order, below the header, to PATH; the part is removed. */

@@ -270,6 +270,98 @@ static bool read_sample(decoder *d, const yaml_node *node, void *target)
     return perp_read_map(d, node, &sample_table, target);
 }
 
+/* ---- refining ---------------------------------------------------------------------------------------------------- */
+
+/* Names now; what they are is found when all outputs are read. */
+static bool read_refined(decoder *d, const yaml_node *node, void *target)
+{
+    sweep_refining *refine = target;
+    refine->node = node;
+    refine->outputs = perp_decode_memory(d, node->kind == YAML_LIST ? node->count : 1, sizeof *refine->outputs);
+    return refine->outputs != NULL;
+}
+
+static bool read_levels(decoder *d, const yaml_node *node, void *target)
+{
+    int *levels = target;
+    return perp_read_int(d, node, levels) &&
+           ((*levels >= 0 && *levels <= PERP_SWEEP_MOST_LEVELS) ||
+            perp_decode_error(d, node, "`levels` is a number from 0 to %d", PERP_SWEEP_MOST_LEVELS));
+}
+
+static bool read_share(decoder *d, const yaml_node *node, void *target)
+{
+    double *share = target;
+    return perp_read_real(d, node, share) &&
+           ((*share > 0.0 && *share < 1.0) ||
+            perp_decode_error(d, node, "`tolerance` is a share of the axis, above 0 and below 1"));
+}
+
+static const key_spec refine_keys[] = {
+    {"outputs", "NAME or [NAME, ..]", "", "whose changes are looked for", read_refined, 0, KEY_REQUIRED},
+    {"levels", "3", "3", "cells with a change are halved so often", read_levels, offsetof(sweep_refining, levels), 0},
+    {"tolerance", "1.0e-8", "1.0e-8", "of an axis: the change is then found along edges of cells", read_share,
+     offsetof(sweep_refining, tolerance), 0},
+};
+static const key_table refine_table = TABLE("refine", refine_keys);
+
+static bool read_refine(decoder *d, const yaml_node *node, void *target)
+{
+    sweep_refining *refine = target;
+    *refine = (sweep_refining){.levels = 3, .tolerance = 1e-8};
+    return perp_read_map(d, node, &refine_table, refine);
+}
+
+static bool find_refined(perp_sweep *s, decoder *d, const yaml_node *node)
+{
+    perp_nearest nearest = perp_nearest_begin(node->kind == YAML_SCALAR ? node->text : "");
+    for (int i = 0; i < s->output_count; i++) {
+        if (node->kind == YAML_SCALAR && strcmp(s->outputs[i].name, node->text) == 0) {
+            s->refine.outputs[s->refine.output_count++] = i;
+            return true;
+        }
+        perp_nearest_offer(&nearest, s->outputs[i].name);
+    }
+    return perp_decode_error(d, node, "`refine` takes names of outputs; this is none%s%s%s",
+                             nearest.name ? "; did you mean `" : "", nearest.name ? nearest.name : "",
+                             nearest.name ? "`?" : "");
+}
+
+/* Of the last two axes, which have to be numbers that rise. */
+static bool check_plane(const perp_sweep *s, decoder *d)
+{
+    if (s->axis_count < 2 || s->sampled_count > 0) {
+        return perp_decode_error(d, s->refine.node, "`refine` needs a grid of at least two axes, without samples");
+    }
+    for (int i = s->axis_count - 2; i < s->axis_count; i++) {
+        const sweep_axis *axis = &s->axes[i];
+        bool rises = axis->count > 1 && axis->count <= PERP_SWEEP_MOST_CASES >> s->refine.levels;
+        for (int k = 1; k < axis->count && rises; k++) {
+            rises = axis->numbers[k] > axis->numbers[k - 1];
+        }
+        if (!rises) {
+            return perp_decode_error(d, axis->node,
+                                     "`refine` looks between the values of the last two axes, which have to be numbers "
+                                     "that rise");
+        }
+    }
+    return true;
+}
+
+static bool check_refine(perp_sweep *s, decoder *d)
+{
+    const yaml_node *node = s->refine.node;
+    if (!node) {
+        return true;
+    }
+    bool good = check_plane(s, d);
+    const bool list = node->kind == YAML_LIST;
+    for (const yaml_node *child = list ? node->first : node; child; child = list ? child->next : NULL) {
+        good = find_refined(s, d, child) && good;
+    }
+    return good && (s->refine.output_count > 0 || perp_decode_error(d, node, "at least one output is needed"));
+}
+
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static bool read_version(decoder *d, const yaml_node *node, void *target)
@@ -288,17 +380,28 @@ static const key_spec sweep_keys[] = {
     {"sample", "{count: n, seed: 1, paths: {PATH: [lo, hi]}}", "", "samples", read_sample, 0, 0},
     {"derive", "{PATH: EXPRESSION, ..}", "{}", "settings by axes and samples", read_derive, 0, 0},
     {"outputs", "{NAME: EXPRESSION, ..}", "", "what is computed", read_outputs, 0, KEY_REQUIRED},
+    {"refine", "{outputs: NAME, levels: 3, tolerance: 1.0e-8}", "", "where outputs change over the last two axes",
+     read_refine, offsetof(perp_sweep, refine), 0},
 };
 static const key_table sweep_table = TABLE("a sweep", sweep_keys);
+
+static bool is_own_column(const char *name)
+{
+    return strcmp(name, "case") == 0 || strcmp(name, "error") == 0 || strcmp(name, "refined") == 0;
+}
 
 /* One column a name. */
 static bool check_columns(perp_sweep *s, decoder *d)
 {
-    const char *before = NULL;
     bool good = true;
+    for (int k = 0; k < s->axis_count; k++) {
+        good = (!is_own_column(s->axes[k].name) ||
+                perp_decode_error(d, s->axes[k].node, "`%s` is a column of its own; give the axis another name",
+                                  s->axes[k].name)) &&
+               good;
+    }
     for (int i = 0; i < s->output_count; i++) {
-        const char *name = s->outputs[i].name;
-        before = strcmp(name, "case") == 0 || strcmp(name, "error") == 0 ? "is a column of its own" : NULL;
+        const char *name = s->outputs[i].name, *before = is_own_column(name) ? "is a column of its own" : NULL;
         for (int k = 0; k < s->axis_count && !before; k++) {
             before = strcmp(s->axes[k].name, name) == 0 ? "is the name of an axis" : NULL;
         }
@@ -372,10 +475,12 @@ bool perp_sweep_read(perp_sweep *s, perp_diagnostics *diagnostics, const yaml_no
 {
     decoder d = {.diagnostics = diagnostics, .arena = &s->arena, .context = s};
     s->samples = 1;
+    s->refine.levels = -1;
     s->root = root;
     bool good = list_models(s, &d) && perp_read_map(&d, root, &sweep_table, s);
     good = good && check_columns(s, &d);
     good = good && count_cases(s, &d, root);
     good = good && parse_derived(s, &d);
+    good = good && check_refine(s, &d);
     return good && !d.out_of_memory;
 }

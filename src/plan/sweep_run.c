@@ -1,7 +1,7 @@
 /* The cases of a sweep on threads: whoever is free takes the next one that is not finished. */
 #include "base/plain_locale.h"
 #include "base/settings_size.h"
-#include "plan/sweep_part.h"
+#include "plan/sweep_refine.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -13,7 +13,8 @@ typedef struct sweep_run {
     const perp_sweep_options *options;
     pthread_mutex_t mutex; /* of all below */
     sweep_part part;
-    int next;
+    sweep_tasks tasks;  /* without `tasks` the cases of the grid */
+    int first, next;    /* the row of the first task; the next task */
     perp_status status; /* the first failure */
     perp_error error;
 } sweep_run;
@@ -23,7 +24,17 @@ static bool cancelled(const sweep_run *r)
     return r->options->cancel && *r->options->cancel;
 }
 
-/* The next case to compute, -1: none is left, or the sweep has to end. */
+/* Whole: the first row of a pair alone is of a program that was killed between the two. */
+static bool is_done(const sweep_run *r, int task)
+{
+    bool done = true;
+    for (int k = 0; k < r->tasks.rows; k++) {
+        done = done && perp_sweep_part_has(&r->part, r->first + task * r->tasks.rows + k);
+    }
+    return done;
+}
+
+/* The next task, -1: none is left, or the sweep has to end. */
 static int take(sweep_run *r)
 {
     int index = -1;
@@ -31,57 +42,69 @@ static int take(sweep_run *r)
     if (r->status == PERP_STATUS_OK && cancelled(r)) {
         r->status = perp_fail(&r->error, PERP_STATUS_CANCELLED, "interrupted");
     }
-    while (r->next < r->sweep->cases && r->part.places[r->next].at >= 0) {
+    while (r->next < r->tasks.count && is_done(r, r->next)) {
         r->next++;
     }
-    if (r->status == PERP_STATUS_OK && r->next < r->sweep->cases) {
+    if (r->status == PERP_STATUS_OK && r->next < r->tasks.count) {
         index = r->next++;
     }
     pthread_mutex_unlock(&r->mutex);
     return index;
 }
 
-static void put(sweep_run *r, int index, const byte_row *row, bool failed, perp_status status, const perp_error *error)
+/* The rows of a task, as far as it went well. */
+static void put(sweep_run *r, int task, const byte_row *rows, const bool *failed, perp_status status,
+                const perp_error *error)
 {
     pthread_mutex_lock(&r->mutex);
-    if (status == PERP_STATUS_OK) {
-        perp_error own = {0};
-        status = perp_sweep_part_add(&r->part, index, row, failed, &own);
-        error = &own;
-        if (status != PERP_STATUS_OK && r->status == PERP_STATUS_OK) {
-            r->error = own;
+    perp_error own = {0};
+    for (int k = 0; status == PERP_STATUS_OK && k < r->tasks.rows; k++) {
+        const int number = r->first + task * r->tasks.rows + k;
+        if (!perp_sweep_part_has(&r->part, number)) {
+            status = perp_sweep_part_add(&r->part, number, &rows[k], failed[k], &own);
+            error = &own;
         }
-        if (status == PERP_STATUS_OK && r->options->progress) {
-            r->options->progress(r->options->context, r->part.done, r->sweep->cases);
-        }
-    } else if (r->status == PERP_STATUS_OK) {
-        r->error = *error;
     }
-    r->status = r->status == PERP_STATUS_OK ? status : r->status;
+    if (status != PERP_STATUS_OK && r->status == PERP_STATUS_OK) {
+        r->error = *error;
+        r->status = status;
+    } else if (status == PERP_STATUS_OK && r->options->progress) {
+        r->options->progress(r->options->context, r->part.done, r->part.count);
+    }
     pthread_mutex_unlock(&r->mutex);
+}
+
+static perp_status compute_task(const sweep_run *r, int index, byte_row rows[2], bool failed[2], perp_error *error)
+{
+    if (r->tasks.tasks && r->tasks.tasks[index].output >= 0) {
+        return perp_sweep_refine_edge(r->sweep, &r->tasks.tasks[index], r->options->cancel, rows, failed, error);
+    }
+    const sweep_spot spot = r->tasks.tasks ? r->tasks.tasks[index].spot : perp_sweep_spot(index);
+    perp_bytes_clear(&rows[0]);
+    return perp_sweep_row(r->sweep, &spot, r->options->cancel, &rows[0], &failed[0], error);
 }
 
 static void *work(void *context)
 {
     sweep_run *r = context;
-    byte_row row = {.allocator = &r->sweep->allocator};
+    byte_row rows[2] = {{.allocator = &r->sweep->allocator}, {.allocator = &r->sweep->allocator}};
+    bool failed[2];
     perp_plain_locale locale = {0};
     perp_error error = {0};
     if (!perp_plain_locale_open(&locale)) {
         perp_plain_locale_close(&locale);
-        put(r, -1, &row, false, perp_fail(&error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a sweep"), &error);
+        put(r, -1, rows, failed, perp_fail(&error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a sweep"), &error);
         return NULL;
     }
     perp_plain_locale_enter(&locale);
     for (int index; (index = take(r)) >= 0;) {
-        bool failed;
-        perp_bytes_clear(&row);
-        const perp_status status = perp_sweep_row(r->sweep, index, r->options->cancel, &row, &failed, &error);
-        put(r, index, &row, failed, status, &error);
+        const perp_status status = compute_task(r, index, rows, failed, &error);
+        put(r, index, rows, failed, status, &error);
     }
     perp_plain_locale_leave(&locale);
     perp_plain_locale_close(&locale);
-    perp_bytes_free(&row);
+    perp_bytes_free(&rows[0]);
+    perp_bytes_free(&rows[1]);
     return NULL;
 }
 
@@ -102,6 +125,27 @@ static void work_together(sweep_run *r)
     }
 }
 
+/* The grid, and of a refined sweep what follows from it, until nothing does. */
+static void work_through(sweep_run *r, perp_arena *arena)
+{
+    sweep_refine refine;
+    const bool refined = r->sweep->refine.levels >= 0;
+    r->tasks = (sweep_tasks){.count = r->sweep->cases, .rows = 1};
+    work_together(r);
+    if (refined && r->status == PERP_STATUS_OK) {
+        r->status = perp_sweep_refine_begin(r->sweep, arena, &refine, &r->error);
+    }
+    while (refined && r->status == PERP_STATUS_OK) {
+        r->first = r->part.count;
+        r->next = 0;
+        r->status = perp_sweep_refine_next(&refine, &r->part, &r->tasks, &r->error);
+        if (r->status != PERP_STATUS_OK || r->tasks.count == 0) {
+            break;
+        }
+        work_together(r);
+    }
+}
+
 /* ---- a result that is whole -------------------------------------------------------------------------------------- */
 
 static perp_status refuse_other(const char *path, perp_error *error)
@@ -119,11 +163,12 @@ static perp_status expected_row(const perp_sweep *s, int index, byte_row *row, p
     bool failed;
     perp_arena arena;
     sweep_case c;
+    const sweep_spot spot = perp_sweep_spot(index);
     if (index == 0) {
-        return perp_sweep_row(s, 0, NULL, row, &failed, error);
+        return perp_sweep_row(s, &spot, NULL, row, &failed, error);
     }
     perp_arena_init(&arena, &s->allocator);
-    const bool made = perp_sweep_case_make(s, index, &arena, &c);
+    const bool made = perp_sweep_case_make(s, &spot, &arena, &c);
     if (made) {
         perp_sweep_row_begin(s, &c, row);
         perp_bytes_text(row, ",");
@@ -200,7 +245,7 @@ static perp_status compute(sweep_run *r, const char *path, perp_arena *arena, pe
     perp_status status = perp_sweep_part_open(r->sweep, path, r->options->resume, arena, &r->part, error);
     if (status == PERP_STATUS_OK) {
         result->resumed = r->part.done;
-        work_together(r);
+        work_through(r, arena);
         status = r->status;
         if (status != PERP_STATUS_OK && error) {
             *error = r->error;
@@ -212,6 +257,7 @@ static perp_status compute(sweep_run *r, const char *path, perp_arena *arena, pe
     if (status == PERP_STATUS_OK) {
         status = perp_sweep_part_publish(r->sweep, &r->part, path, error);
     }
+    result->cases = r->part.count;
     result->done = r->part.done;
     result->errors = r->part.errors;
     perp_sweep_part_close(&r->part);
@@ -229,7 +275,7 @@ perp_status perp_sweep_run(const perp_sweep *sweep, const char *path, const perp
     perp_arena arena;
     perp_arena_init(&arena, &sweep->allocator);
     perp_status status = PERP_STATUS_UNAVAILABLE;
-    if (options->resume && !part_exists(path, &arena)) {
+    if (options->resume && sweep->refine.levels < 0 && !part_exists(path, &arena)) {
         status = find_whole(sweep, path, result, error);
     }
     if (status == PERP_STATUS_UNAVAILABLE) {
