@@ -1,4 +1,4 @@
-#include "cli.h"
+#include "plot_map.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static int check_kind(const cli_arguments *a, const perp_plot_options *options)
                             perp_plot_kind_name(options->kind));
         }
     }
-    if (options->height > 0 && options->kind == PERP_PLOT_SHEET) {
+    if (options->height > 0 && options->kind == PERP_PLOT_SHEET && !cli_value(a, "--map")) {
         return cli_fail(EXIT_USAGE, "plot: a sheet is as high as its parts: give --size WIDTH alone, or --what KIND");
     }
     return EXIT_DONE;
@@ -173,9 +173,44 @@ static int open_and_draw(const cli_arguments *a, perp_plot_options *options)
     return code;
 }
 
+/* Tables and logs have their own options. */
+static int check_map(const cli_arguments *a)
+{
+    static const char *const of_maps[] = {"--map", "--at", "--label", "--levels", "--json"}, *const of_both[] = {
+                                                                                                 "-o", "--size"};
+    const bool map = cli_value(a, "--map") != NULL;
+    for (int i = 0; i < a->count; i++) {
+        bool fits = false, both = false;
+        for (size_t k = 0; k < sizeof of_maps / sizeof *of_maps; k++) {
+            fits = fits || strcmp(a->options[i]->name, of_maps[k]) == 0;
+        }
+        for (size_t k = 0; k < sizeof of_both / sizeof *of_both; k++) {
+            both = both || strcmp(a->options[i]->name, of_both[k]) == 0;
+        }
+        if (!both && fits != map) {
+            return cli_fail(EXIT_USAGE,
+                            map ? "plot: %s is for logs; a map of a table does not take it"
+                                : "plot: %s is for maps of tables: --map X,Y,OUTPUT",
+                            a->options[i]->name);
+        }
+    }
+    return EXIT_DONE;
+}
+
 static int run(const cli_arguments *a)
 {
     perp_plot_options options = perp_plot_options_default();
+    int code = check_map(a);
+    if (code != EXIT_DONE) {
+        return code;
+    }
+    if (cli_value(a, "--map")) {
+        code = read_options(a, &options);
+        if (code == EXIT_DONE && !cli_value(a, "-o") && !cli_value(a, "--json") && isatty(STDOUT_FILENO)) {
+            code = cli_fail(EXIT_USAGE, "plot: say where the picture goes: -o FILE.svg");
+        }
+        return code == EXIT_DONE ? cli_plot_map(a, options.width, options.height) : code;
+    }
     const char **names = calloc(3 * (size_t)a->count + 1, sizeof *names);
     if (!names) {
         return cli_fail(EXIT_REFUSED, "out of memory");
@@ -186,7 +221,7 @@ static int run(const cli_arguments *a)
     options.joint_count = collect(a, "--joint", names + options.contact_count);
     options.bodies = options.joints + options.joint_count;
     options.body_count = collect(a, "--body", names + options.contact_count + options.joint_count);
-    int code = read_options(a, &options);
+    code = read_options(a, &options);
     if (code == EXIT_DONE && !cli_value(a, "-o") && isatty(STDOUT_FILENO)) {
         code = cli_fail(EXIT_USAGE, "plot: say where the picture goes: -o FILE.svg");
     }
@@ -209,13 +244,18 @@ static const cli_option options[] = {
     {"--step", "N", "the step that a scene or pressure shows; default: the last"},
     {"--solution", "K", "of an instant: the solution that is shown, from 1"},
     {"--size", "WxH", "in pixels, at least 300x240; W alone, and always of a sheet: the height that suits"},
+    {"--map", "X,Y,OUT", "of a table (CSV): OUT over the columns X and Y; further outputs, OUT,OUT2, as lines"},
+    {"--at", "NAME=VALUE", "of a map: only rows with this value; again for more"},
+    {"--label", "NAME=TEXT", "of a map: what a column is called, such as \"theta=tilt (rad)\"; again for more"},
+    {"--levels", "A,B,..", "of a map of numbers: where its lines are; default: round numbers"},
+    {"--json", NULL, "of a map: the areas of its regions and the lines between them, as JSON"},
 };
 
 const cli_command cli_plot = {
     .name = "plot",
-    .operand = "LOG...",
+    .operand = "FILE...",
     .operand_most = PERP_PLOT_MOST_LOGS,
-    .summary = "draw a run log as SVG: forces, gaps, modes, cones, the scene",
+    .summary = "draw a run log as SVG: forces, gaps, modes, cones, the scene; or a table as a map",
     .details =
         "examples:\n"
         "  perp run examples/gripper-2d/scene.yaml --log run.mcap\n"
@@ -227,7 +267,9 @@ const cli_command cli_plot = {
         "  perp plot run.mcap --what scene --step 14 -o step14.svg\n"
         "  perp plot run.mcap --what modes > modes.svg\n"
         "  perp plot run.mcap --what energy -o energy.svg        kinetic, of gravity, of springs, and their sum\n"
-        "  perp plot qp.mcap ncp.mcap --what path -o path.svg    where bodies go; up to 4 logs in one picture\n\n"
+        "  perp plot qp.mcap ncp.mcap --what path -o path.svg    where bodies go; up to 4 logs in one picture\n"
+        "  perp plot painleve.csv --map theta,mu,solutions -o painleve.svg    a table of perp sweep as a map\n"
+        "  perp plot rod.csv --map mu1,mu2,stable --at kappa=0.1 --json       the areas of its regions\n\n"
         "Axes have units, colours can be told apart by everyone, and the same log gives the same bytes. Of many\n"
         "contacts those with the largest forces are shown, and how many are left out is said. docs/plots.md\n",
     .options = options,

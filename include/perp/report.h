@@ -127,6 +127,49 @@ PERP_API perp_status perp_compare_plot_text(const perp_comparison *comparison, c
 PERP_API perp_status perp_compare_plot_write(const perp_comparison *comparison, const perp_plot_options *options,
                                              const char *path, perp_error *error);
 
+/* ---- maps ------------------------------------------------------------------------------------------------------- */
+
+typedef struct perp_map_options {
+    size_t size;                     /* of this struct; see perp/base.h */
+    const perp_allocator *allocator; /* NULL: malloc */
+    const char *x, *y;               /* names of columns */
+    int output_count;                /* 1 at least: the first fills the map, the others are lines in it */
+    const char *const *outputs;
+    int at_count; /* "NAME=VALUE": only rows with this value */
+    const char *const *at;
+    int label_count; /* "NAME=TEXT": what a column is called, with its unit, "tilt (deg)" */
+    const char *const *labels;
+    int level_count; /* of an output that is numbers, rising; 0: round ones */
+    const double *levels;
+    int width, height; /* px; 0: what suits */
+} perp_map_options;
+
+static inline perp_map_options perp_map_options_default(void)
+{
+    perp_map_options r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    return r;
+}
+
+/* A table over two of its columns, as perp_sweep_run writes it or anyone else: words as regions with the lines between
+ * them, numbers as bands between levels. Rows of one more column that has several values (found by itself) are layers:
+ * the first fills the map, further ones are lines. With the column `refined` of a sweep regions are as exact as it. */
+typedef struct perp_map perp_map;
+
+/* From the text of a CSV file, whose name is for messages. BAD_INPUT: the table, with file and line; with the error's
+ * code "bad-options" a column that is not there, rows that are no grid, and other wishes; OUT_OF_MEMORY. */
+PERP_API perp_status perp_map_create(const char *text, size_t length, const char *name, const perp_map_options *options,
+                                     perp_map **map, perp_error *error);
+PERP_API void perp_map_free(perp_map *map); /* NULL allowed */
+/* The picture, an SVG file. The same table and options give the same bytes. OUT_OF_MEMORY, IO. */
+PERP_API perp_status perp_map_write(const perp_map *map, const char *path, perp_error *error);
+/* The same as text, and what is measured as JSON: {"layers": [{"output", "at": {NAME: VALUE} | null, "regions":
+ * [{"value" | "from", "to", "area", "share"}], "lines": [{"between": [A, B], "closed", "points": [[x, y], ..]}]}]},
+ * areas in the units of the axes. Zero-terminated, the caller's (perp_text_free). */
+PERP_API perp_status perp_map_text(const perp_map *map, char **text, perp_error *error);
+PERP_API perp_status perp_map_json(const perp_map *map, char **text, perp_error *error);
+
 #ifdef __cplusplus
 }
 #endif
