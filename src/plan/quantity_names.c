@@ -139,8 +139,22 @@ static bool listed(piece name, const char *prefix, const char *const *words, int
     return made->part >= 0;
 }
 
-/* analyze.PATH: whether its first part is known; the rest is looked for in an analysis. */
-static bool analysis(piece name, quantity *made)
+/* Of what follows `analyze.closure.`: the body's name, which may have characters of operators; 0: none begins it. */
+static size_t body_length(const perp_scene *scene, piece path)
+{
+    size_t longest = 0;
+    for (int i = 0; i < scene->body_count; i++) {
+        const size_t length = strlen(scene->bodies[i].name);
+        if (length > longest && length <= path.length && memcmp(path.text, scene->bodies[i].name, length) == 0 &&
+            (length == path.length || path.text[length] == '.')) {
+            longest = length;
+        }
+    }
+    return longest;
+}
+
+/* analyze.PATH: whether its first part is known; the rest, of plain characters, is looked for in an analysis. */
+static bool analysis(const perp_scene *scene, piece name, quantity *made)
 {
     const piece path = rest(name, strlen("analyze."));
     size_t dot = 0;
@@ -149,7 +163,17 @@ static bool analysis(piece name, quantity *made)
     }
     made->source = QUANTITY_ANALYSIS;
     made->part = find_word((piece){path.text, dot}, sections, sizeof sections / sizeof *sections);
-    return made->part >= 0;
+    if (made->part < 0) {
+        return false;
+    }
+    size_t at = dot;
+    if (dot < path.length && strcmp(sections[made->part], "closure") == 0) {
+        at += 1 + body_length(scene, rest(path, dot + 1));
+    }
+    while (at < path.length && (isalnum((unsigned char)path.text[at]) || strchr("._", path.text[at]))) {
+        at++;
+    }
+    return at == path.length;
 }
 
 static bool output(const perp_quantities *q, piece name, quantity *made)
@@ -165,7 +189,7 @@ static bool output(const perp_quantities *q, piece name, quantity *made)
     return (begins(name, "contact.") && contact(q->model->scene, name, made)) ||
            listed(name, "energy.", energy_names, 2, QUANTITY_ENERGY, made) ||
            listed(name, "residual.", residual_names, RESIDUAL_COUNT, QUANTITY_RESIDUAL, made) ||
-           (begins(name, "analyze.") && analysis(name, made));
+           (begins(name, "analyze.") && analysis(q->model->scene, name, made));
 }
 
 /* ---- paths ------------------------------------------------------------------------------------------------------- */

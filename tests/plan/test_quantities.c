@@ -135,6 +135,9 @@ static void test_words_and_truths(void **unused)
     assert_string_equal(value_of(block, "analyze.existence.verdict", NULL).word, "exists");
     assert_string_equal(value_of(block, "analyze.model@t=0.4", NULL).word, "dyn-ncp");
     assert_true(fabs(number_of(block, "analyze.t@t=0.4") - 0.4) < 1e-12);
+    assert_true(fabs(number_of(block, "(analyze.t@t=0.4 - analyze.t@t=0.2) / abs(analyze.t@t=0.4-2)") - 0.125) < 1e-12);
+    assert_true(fabs(number_of(block, "analyze.rigidity.kappa*2 - analyze.rigidity.kappa") -
+                     number_of(block, "analyze.rigidity.kappa")) < 1e-12);
 }
 
 /* What is not there has no value, and that is not the same as a mistake. */
