@@ -53,7 +53,7 @@ static void draw_lines(map_picture *p, int index)
         put_path(p, l, &l->lines, &l->lines.lines[k]);
         perp_svg_put(&p->pen,
                      "\" fill=\"none\" stroke=\"" SVG_INK "\" stroke-width=\"%s\" stroke-linejoin=\"round\" %s/>\n",
-                     width, perp_map_dash(p->map, index));
+                     width, perp_map_dash(index));
     }
 }
 
@@ -149,7 +149,7 @@ static void draw_axes(map_picture *p)
                   (svg_font){.size = MAP_TEXT, .anchor = SVG_MIDDLE, .upwards = true}, text);
 }
 
-/* The map is square unless the options give a height. */
+/* The map is square unless the options give a height; the picture is as high as its legend at least. */
 static double lay_out(map_picture *p, double width, double legend)
 {
     const perp_map *m = p->map;
@@ -163,7 +163,7 @@ static double lay_out(map_picture *p, double width, double legend)
     p->y = perp_plot_axis(y, "", 0.0, TOP + p->area.height, TOP);
     perp_plot_ticks(&p->x, MAP_SMALL, false);
     perp_plot_ticks(&p->y, MAP_SMALL, true);
-    return TOP + p->area.height + LABELS;
+    return TOP + fmax(p->area.height + LABELS, perp_map_legend_height(m));
 }
 
 static void draw(map_picture *p)

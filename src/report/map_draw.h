@@ -18,11 +18,10 @@ typedef struct map_picture {
 /* "fill=.." of a kind; of MAP_MISSING the hatching. */
 void perp_map_fill(const perp_map *map, const map_layer *layer, int kind, char text[80]);
 /* "stroke-dasharray=..", empty for a full line, of the lines of a layer. */
-const char *perp_map_dash(const perp_map *map, int layer);
+const char *perp_map_dash(int layer);
 /* Px: how wide what stands beside the map is, in at most `most`. */
 double perp_map_legend_width(const perp_map *map, double most);
+double perp_map_legend_height(const perp_map *map);
 void perp_map_draw_legend(map_picture *picture, svg_box box);
-/* Are there lines of this layer in the picture, and does its style need an entry? */
-bool perp_map_has_lines(const perp_map *map, int layer);
 
 #endif

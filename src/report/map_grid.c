@@ -350,7 +350,8 @@ static int kind_of(perp_map *m, const char *word)
     return m->kind_count < MAP_MOST_KINDS ? m->kind_count++ : -1;
 }
 
-/* Numbers are measured; a few whole ones are counts or truth values, and stand for themselves as words do. */
+/* Numbers are measured; a few whole ones are counts or truth values, and stand for themselves as words do, unless
+ * levels are asked for. */
 static bool are_numbers(const perp_map *m, const map_rows *rows, int column)
 {
     double seen[MAP_MOST_WHOLE];
@@ -373,7 +374,7 @@ static bool are_numbers(const perp_map *m, const map_rows *rows, int column)
             }
         }
     }
-    return any && !whole;
+    return any && (!whole || m->options.level_count > 0);
 }
 
 static bool of_layer(const perp_map *m, const map_layer *layer, int row)
@@ -499,6 +500,33 @@ static perp_status add_layer(perp_map *m, int output, const char *at, const map_
     return status;
 }
 
+static int by_number_then_text(const void *a, const void *b)
+{
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    const double p = number(x), q = number(y);
+    return isnan(p) || isnan(q) ? strcmp(x, y) : p < q ? -1 : p > q;
+}
+
+/* In an order that does not depend on which row comes first. */
+static void sort_kinds(perp_map *m)
+{
+    const char *sorted[MAP_MOST_KINDS];
+    int names[MAP_MOST_KINDS] = {0};
+    memcpy(sorted, m->kinds, sizeof sorted);
+    qsort(sorted + 1, (size_t)m->kind_count - 1, sizeof *sorted, by_number_then_text);
+    for (int k = 1; k < m->kind_count; k++) {
+        for (int i = 1; i < m->kind_count; i++) {
+            names[k] = sorted[i] == m->kinds[k] ? i : names[k];
+        }
+    }
+    for (int k = 0; k < m->layer_count; k++) {
+        for (int i = 0; i < m->layers[k].point_count; i++) {
+            m->layers[k].points[i].kind = names[m->layers[k].points[i].kind];
+        }
+    }
+    memcpy(m->kinds, sorted, sizeof sorted);
+}
+
 static perp_status add_layers(perp_map *m, int output, const map_rows *rows, perp_error *error)
 {
     if (m->along < 0) {
@@ -531,6 +559,9 @@ perp_status perp_map_load(perp_map *m, perp_error *error)
         int column;
         status = require_column(m, name, strlen(name), &column, error);
         status = status == PERP_STATUS_OK ? add_layers(m, column, &rows, error) : status;
+    }
+    if (status == PERP_STATUS_OK) {
+        sort_kinds(m);
     }
     return status;
 }

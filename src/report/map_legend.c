@@ -2,10 +2,11 @@
 
 #include "trace/palette.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE = 17, SWATCH = 18, BAR = 16, BAR_LEAST = 120 };
+enum { LINE = 17, SWATCH = 18, BAR = 16, BAR_LEAST = 120, HEAD = 21, LINES_HEAD = 24 };
 
 /* ---- colours ----------------------------------------------------------------------------------------------------- */
 
@@ -60,7 +61,7 @@ void perp_map_fill(const perp_map *m, const map_layer *layer, int kind, char tex
     }
 }
 
-const char *perp_map_dash(const perp_map *m, int layer)
+const char *perp_map_dash(int layer)
 {
     static const char *const dashes[MAP_MOST_LAYERS] = {
         "",
@@ -72,13 +73,7 @@ const char *perp_map_dash(const perp_map *m, int layer)
         "stroke-dasharray=\"4 2\"",
         "stroke-dasharray=\"1 5\"",
     };
-    (void)m;
     return dashes[layer];
-}
-
-bool perp_map_has_lines(const perp_map *m, int layer)
-{
-    return m->layers[layer].lines.line_count > 0;
 }
 
 /* ---- entries ----------------------------------------------------------------------------------------------------- */
@@ -96,15 +91,15 @@ static bool has_bar(const map_layer *l)
 
 static double widest(double width, const char *text)
 {
-    const double own = SWATCH + 6.0 + perp_svg_width(text, MAP_SMALL, false);
-    return own > width ? own : width;
+    return fmax(width, SWATCH + 6.0 + perp_svg_width(text, MAP_SMALL, false));
 }
 
 double perp_map_legend_width(const perp_map *m, double most)
 {
     const map_layer *first = &m->layers[0];
     char text[256];
-    double width = perp_svg_width(perp_map_label(m, first->output), MAP_TEXT, true);
+    const double heading = m->layer_count > 1 ? perp_svg_width("where it changes", MAP_TEXT, true) : 0.0;
+    double width = fmax(heading, perp_svg_width(perp_map_label(m, first->output), MAP_TEXT, true));
     for (int k = 0; k < perp_map_kind_count(m, first); k++) {
         perp_map_kind_name(m, first, k, text, sizeof text);
         width = has_swatch(first, k) ? widest(width, text) : width;
@@ -118,6 +113,22 @@ double perp_map_legend_width(const perp_map *m, double most)
         width = widest(width, text);
     }
     return width < most ? width : most;
+}
+
+static double bar_height(const map_layer *l)
+{
+    return fmax(BAR_LEAST, 18.0 * (l->level_count + 1));
+}
+
+double perp_map_legend_height(const perp_map *m)
+{
+    const map_layer *first = &m->layers[0];
+    double height = HEAD;
+    for (int k = 0; k < perp_map_kind_count(m, first); k++) {
+        height += has_swatch(first, k) ? LINE : 0;
+    }
+    height += has_bar(first) ? bar_height(first) + LINE : 0.0;
+    return height + (m->layer_count > 1 ? (first->at ? LINE : 0) + LINES_HEAD + LINE * m->layer_count : 0);
 }
 
 static double draw_entry(map_picture *p, svg_box box, double y, const char *text)
@@ -150,7 +161,7 @@ static double draw_bar(map_picture *p, svg_box box, double y)
 {
     const map_layer *l = &p->map->layers[0];
     const int bands = l->level_count + 1;
-    const double wanted = 18.0 * bands, height = wanted < BAR_LEAST ? BAR_LEAST : wanted, each = height / bands;
+    const double height = bar_height(l), each = height / bands;
     double last = 1e9;
     for (int k = 0; k < bands; k++) {
         char fill[80], text[32];
@@ -175,7 +186,7 @@ static double draw_strokes(map_picture *p, svg_box box, double y)
         char text[256];
         perp_map_layer_name(p->map, &p->map->layers[k], text, sizeof text);
         perp_svg_put(&p->pen, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"" SVG_INK "\" %s/>\n",
-                     box.x, y + 5.5, box.x + SWATCH + 2.0, y + 5.5, perp_map_dash(p->map, k));
+                     box.x, y + 5.5, box.x + SWATCH + 2.0, y + 5.5, perp_map_dash(k));
         y = draw_entry(p, box, y, text);
     }
     return y;
@@ -185,7 +196,7 @@ void perp_map_draw_legend(map_picture *p, svg_box box)
 {
     const map_layer *first = &p->map->layers[0];
     char fitted[256];
-    double y = box.y + 11.0;
+    double y = box.y + HEAD - 10.0;
     perp_svg_fit(perp_map_label(p->map, first->output), 1.12 * MAP_TEXT, box.width, fitted, sizeof fitted);
     perp_svg_text(&p->pen, box.x, y, (svg_font){.size = MAP_TEXT, .bold = true}, fitted);
     y += 10.0;
@@ -199,7 +210,7 @@ void perp_map_draw_legend(map_picture *p, svg_box box)
     y = has_bar(first) ? draw_bar(p, box, y) : y;
     y = draw_swatches(p, box, y);
     if (p->map->layer_count > 1) {
-        perp_svg_text(&p->pen, box.x, y + 14.0, (svg_font){.size = MAP_TEXT, .bold = true}, "it changes");
-        draw_strokes(p, box, y + 24.0);
+        perp_svg_text(&p->pen, box.x, y + 14.0, (svg_font){.size = MAP_TEXT, .bold = true}, "where it changes");
+        draw_strokes(p, box, y + LINES_HEAD);
     }
 }
