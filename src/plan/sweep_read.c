@@ -1,5 +1,6 @@
 /* The file of a sweep: from nodes to axes, samples and expressions. */
 #include "plan/sweep.h"
+#include "plan/tolerances.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -308,7 +309,7 @@ static const key_table refine_table = TABLE("refine", refine_keys);
 static bool read_refine(decoder *d, const yaml_node *node, void *target)
 {
     sweep_refining *refine = target;
-    *refine = (sweep_refining){.levels = 3, .tolerance = 1e-8};
+    *refine = (sweep_refining){.levels = 3, .tolerance = CHANGE_NEAR};
     return perp_read_map(d, node, &refine_table, refine);
 }
 

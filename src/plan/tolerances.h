@@ -6,4 +6,8 @@
  * a tenth of it. */
 static const double STEP_ROUNDING = 1e-6;
 
+/* of an axis: how near a change of a refined output is found unless the sweep says otherwise; verdicts themselves are
+ * rounded by about as much where a matrix is nearly singular. */
+static const double CHANGE_NEAR = 1e-8;
+
 #endif

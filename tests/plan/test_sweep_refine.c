@@ -2,6 +2,8 @@
  * computes them and however often the sweep is interrupted. */
 #include "sweep_table.h"
 
+#include "failing_allocator.h"
+
 /* -1 within a circle of radius 0.7 about (0.13, 0), 1 outside, for two values of a third axis that turns it about. */
 static const char circle[] =
     "perp-sweep: 1\nscene: scene.yaml\nset: {run.steps: 0}\n"
@@ -143,6 +145,38 @@ static void test_resume(void **unused)
     free(whole);
 }
 
+/* Without memory at some request the sweep says so, its part stays, and the next one goes on with it. */
+static void test_no_memory(void **unused)
+{
+    (void)unused;
+    perp_status status = PERP_STATUS_OUT_OF_MEMORY;
+    int refused = 0;
+    unlink(path_of("out.csv"));
+    for (int grants = 50; status == PERP_STATUS_OUT_OF_MEMORY; grants += 1 + grants / 3) {
+        failing_allocator f = {.grants = grants};
+        const perp_allocator allocator = allocator_of(&f);
+        perp_sweep *sweep = NULL;
+        perp_sweep_options options = perp_sweep_options_default();
+        perp_sweep_result result;
+        perp_diagnostics diagnostics = {0};
+        perp_error error = {0};
+        options.resume = true;
+        status = perp_sweep_load_text(circle, strlen(circle), "sweep.yaml", folder, &allocator, &sweep, &diagnostics);
+        if (status == PERP_STATUS_OK) {
+            status = perp_sweep_run(sweep, path_of("out.csv"), &options, &result, &error);
+            assert_true(status == error.status);
+        }
+        refused += status == PERP_STATUS_OUT_OF_MEMORY;
+        perp_sweep_free(sweep);
+        assert_int_equal(f.standing, 0);
+    }
+    assert_int_equal(status, PERP_STATUS_OK);
+    assert_true(refused > 5);
+    char *all = strdup(read_text(path_of("out.csv")));
+    assert_string_equal(table(circle, 1), all);
+    free(all);
+}
+
 static void test_mistakes_have_a_place(void **unused)
 {
     (void)unused;
@@ -161,9 +195,9 @@ static void test_mistakes_have_a_place(void **unused)
          "0 to 12"},
         {"axes: {u: {from: 0, to: 1, count: 2}, v: {values: [1, 2]}}\nrefine: {outputs: x, tolerance: 0}\n", 5, 33,
          "above 0"},
-        {"axes: {u: {from: 0, to: 1, count: 2}}\nrefine: {outputs: x}\n", 5, 10, "two axes"},
-        {"axes: {u: {from: 0, to: 1, count: 2}, v: {values: [2, 1]}}\nrefine: {outputs: x}\n", 4, 42, "rise"},
-        {"axes: {u: {from: 0, to: 1, count: 2}, v: {values: [2, a]}}\nrefine: {outputs: x}\n", 4, 42, "rise"},
+        {"axes: {u: {from: 0, to: 1, count: 2}}\nrefine: {outputs: x}\n", 5, 19, "two axes"},
+        {"axes: {u: {from: 0, to: 1, count: 2}, v: {values: [2, 1]}}\nrefine: {outputs: x}\n", 4, 39, "rise"},
+        {"axes: {u: {from: 0, to: 1, count: 2}, v: {values: [2, a]}}\nrefine: {outputs: x}\n", 4, 39, "rise"},
         {"axes: {refined: {from: 0, to: 1, count: 2}}\n", 4, 17, "column of its own"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -184,6 +218,7 @@ int main(void)
         cmocka_unit_test(test_circle),
         cmocka_unit_test(test_workers),
         cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_mistakes_have_a_place),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
