@@ -96,14 +96,15 @@ const cli_command cli_sweep = {
     .operand = "SWEEP",
     .summary = "outputs of a scene over parameters: grids and random samples, as CSV",
     .details = "examples:\n"
-               "  perp sweep examples/maps-painleve/sweep.yaml -o painleve.csv\n"
-               "  perp sweep examples/maps-painleve/sweep.yaml -o painleve.csv --resume     after an interruption\n"
-               "  perp plot painleve.csv --map theta,mu,existence -o painleve.svg           a picture of it\n\n"
+               "  perp sweep examples/painleve-rod/map.yaml -o painleve.csv\n"
+               "  perp sweep examples/painleve-rod/map.yaml -o painleve.csv --resume     after an interruption\n"
+               "  perp plot painleve.csv --map theta,mu,solutions -o painleve.svg        a picture of it\n\n"
                "A sweep names a scene, axes with what they set, and outputs; docs/sweep.md has all of it:\n"
                "  perp-sweep: 1\n"
                "  scene: scene.yaml\n"
                "  axes: {mu: {path: contacts.friction, from: 0, to: 1, count: 41}}\n"
-               "  outputs: {x: \"cup.x\", ended: status}\n",
+               "  outputs: {x: \"cup.x\", ended: status}\n"
+               "  refine: {outputs: ended}                      cases where it changes over the last two axes\n",
     .options = options,
     .option_count = (int)(sizeof options / sizeof *options),
     .run = run,

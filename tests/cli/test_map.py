@@ -284,6 +284,28 @@ def test_p_matrix_of_the_rod(perp):
     assert len(points) > 10 and all(crosses(is_p, q) for q in points)
 
 
+@pytest.mark.parametrize("name, reach, verdict", [
+    ("stability", 2, lambda x, y: stable(0, x, y)), ("stability-wide", 8, lambda x, y: stable(0, x, y)),
+    ("p-matrix", 2, is_p), ("p-matrix-wide", 8, is_p)])
+def test_pictures_of_the_docs(name, reach, verdict):
+    """The pictures that are there: shares of a fine grid within one of its steps along the lines, and the README's areas."""
+    picture = Picture((ROOT / f"docs/images/map-rod-{name}.svg").read_text(), (-reach, reach), (-reach, reach))
+    n = 200
+    at = spread(-reach + reach / n, reach - reach / n, n)
+    expected = sum(verdict(x, y) for x in at for y in at) * (2 * reach / n)**2
+    assert picture.regions()["#009e73"] == pytest.approx(expected, abs=0.01 * reach * reach)
+    solid = [p for dash, points in picture.lines() if dash is None for p in points if max(map(abs, p)) < 0.999 * reach]
+    off = 2e-5 * reach
+    assert len(solid) > 30 and all(
+        len({verdict(x + dx, y + dy) for dx in (-off, 0, off) for dy in (-off, 0, off)}) > 1 for x, y in solid)
+
+
+def test_areas_of_the_page():
+    page = (ROOT / "examples/rod-two-walls/README.md").read_text()
+    for area in ("12.94935", "9.67618", "10.59356", "12.68067", "13.16078"):
+        assert any(abs(float(area) - exact) < 6e-6 for exact in [12.94935376, *AREAS.values()]) and f"| {area} |" in page
+
+
 # ---- Painleve's rod ----------------------------------------------------------------------------------------------------
 
 def solutions(theta, mu):

@@ -198,7 +198,7 @@ static void test_mistakes_have_a_place(void **unused)
         {"axes: {u: {from: 0, to: 1, count: 2}}\nrefine: {outputs: x}\n", 5, 19, "two axes"},
         {"axes: {u: {from: 0, to: 1, count: 2}, v: {values: [2, 1]}}\nrefine: {outputs: x}\n", 4, 39, "rise"},
         {"axes: {u: {from: 0, to: 1, count: 2}, v: {values: [2, a]}}\nrefine: {outputs: x}\n", 4, 39, "rise"},
-        {"axes: {refined: {from: 0, to: 1, count: 2}}\n", 4, 17, "column of its own"},
+        {"axes: {refined: {from: 0, to: 1, count: 2}}\n", 4, 8, "column of its own"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         static perp_diagnostics d;
