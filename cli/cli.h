@@ -44,6 +44,8 @@ extern const int cli_command_count;
 
 /* The last value of an option ("" for one without argument), or NULL if it was not given. */
 const char *cli_value(const cli_arguments *arguments, const char *name);
+/* All of them in order, of one that may be given more than once; says how many. Room: arguments->count. */
+int cli_values(const cli_arguments *arguments, const char *name, const char **values);
 
 /* A file that is read must not be written: EXIT_USAGE where the value of `option`, if it was given, is the file `read`
  * (NULL allowed), by whatever name. */

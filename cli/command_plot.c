@@ -57,18 +57,6 @@ static int unknown_kind(const char *text)
                    : cli_fail(EXIT_USAGE, "plot: there is no plot `%s` (perp plot --help)", text);
 }
 
-/* The values of an option that may be given more than once, in place of the arguments' own list. */
-static int collect(const cli_arguments *a, const char *name, const char **values)
-{
-    int count = 0;
-    for (int i = 0; i < a->count; i++) {
-        if (strcmp(a->options[i]->name, name) == 0) {
-            values[count++] = a->values[i];
-        }
-    }
-    return count;
-}
-
 /* An option that the kind of plot has no use for is a misunderstanding. */
 static int check_kind(const cli_arguments *a, const perp_plot_options *options)
 {
@@ -216,11 +204,11 @@ static int run(const cli_arguments *a)
         return cli_fail(EXIT_REFUSED, "out of memory");
     }
     options.contacts = names;
-    options.contact_count = collect(a, "--contact", names);
+    options.contact_count = cli_values(a, "--contact", names);
     options.joints = options.contacts + options.contact_count;
-    options.joint_count = collect(a, "--joint", names + options.contact_count);
+    options.joint_count = cli_values(a, "--joint", names + options.contact_count);
     options.bodies = options.joints + options.joint_count;
-    options.body_count = collect(a, "--body", names + options.contact_count + options.joint_count);
+    options.body_count = cli_values(a, "--body", names + options.contact_count + options.joint_count);
     code = read_options(a, &options);
     if (code == EXIT_DONE && !cli_value(a, "-o") && isatty(STDOUT_FILENO)) {
         code = cli_fail(EXIT_USAGE, "plot: say where the picture goes: -o FILE.svg");

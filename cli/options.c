@@ -19,6 +19,17 @@ const char *cli_value(const cli_arguments *arguments, const char *name)
     return value;
 }
 
+int cli_values(const cli_arguments *a, const char *name, const char **values)
+{
+    int count = 0;
+    for (int i = 0; i < a->count; i++) {
+        if (strcmp(a->options[i]->name, name) == 0) {
+            values[count++] = a->values[i];
+        }
+    }
+    return count;
+}
+
 int cli_keep(const cli_arguments *arguments, const char *read, const char *option)
 {
     const char *written = cli_value(arguments, option);

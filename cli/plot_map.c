@@ -1,7 +1,6 @@
 /* perp plot FILE.csv --map: a table over two of its columns. */
 #include "plot_map.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,35 +48,6 @@ static int read_levels(const char *text, map_words *w, perp_map_options *o)
     return cli_fail(EXIT_USAGE, "plot: --levels needs numbers, as in 0,0.5,1, not `%s`", text);
 }
 
-static char *read_file(const char *path, size_t *size)
-{
-    FILE *file = fopen(path, "rb");
-    char *text = NULL;
-    size_t capacity = 0;
-    *size = 0;
-    while (file && !ferror(file) && !feof(file)) {
-        if (*size + 1 >= capacity) {
-            char *grown = realloc(text, capacity = 2 * capacity + 65536);
-            if (!grown) {
-                errno = ENOMEM;
-                break;
-            }
-            text = grown;
-        }
-        *size += fread(text + *size, 1, capacity - *size - 1, file);
-    }
-    const int problem = !file || ferror(file) || !feof(file) ? errno : 0;
-    if (file) {
-        fclose(file);
-    }
-    if (problem != 0 || !text) {
-        free(text);
-        cli_fail(EXIT_BAD_INPUT, "cannot read `%s`: %s", path, strerror(problem));
-        return NULL;
-    }
-    return text;
-}
-
 static int show(const cli_arguments *a, const perp_map *map)
 {
     const char *path = cli_value(a, "-o");
@@ -102,15 +72,9 @@ static int show(const cli_arguments *a, const perp_map *map)
 
 static int make(const cli_arguments *a, const perp_map_options *options)
 {
-    size_t size;
     perp_map *map;
     perp_error error = {0};
-    char *text = read_file(a->operand, &size);
-    if (!text) {
-        return EXIT_BAD_INPUT;
-    }
-    const perp_status status = perp_map_create(text, size, a->operand, options, &map, &error);
-    free(text);
+    const perp_status status = perp_map_create_from_file(a->operand, options, &map, &error);
     if (status != PERP_STATUS_OK) {
         const bool usage = error.code && strcmp(error.code, "bad-options") == 0;
         return usage ? cli_fail(EXIT_USAGE, "plot: %s", error.message) : cli_refuse(&error);
@@ -118,18 +82,6 @@ static int make(const cli_arguments *a, const perp_map_options *options)
     const int code = show(a, map);
     perp_map_free(map);
     return code;
-}
-
-/* The values of an option that may be given more than once. */
-static int collect(const cli_arguments *a, const char *name, const char **values)
-{
-    int count = 0;
-    for (int i = 0; i < a->count; i++) {
-        if (strcmp(a->options[i]->name, name) == 0) {
-            values[count++] = a->values[i];
-        }
-    }
-    return count;
 }
 
 int cli_plot_map(const cli_arguments *a, int width, int height)
@@ -143,9 +95,9 @@ int cli_plot_map(const cli_arguments *a, int width, int height)
     options.width = width;
     options.height = height;
     options.at = values;
-    options.at_count = collect(a, "--at", values);
+    options.at_count = cli_values(a, "--at", values);
     options.labels = values + options.at_count;
-    options.label_count = collect(a, "--label", values + options.at_count);
+    options.label_count = cli_values(a, "--label", values + options.at_count);
     int code = a->operand_count > 1 ? cli_fail(EXIT_USAGE, "plot: a map is of one table") : EXIT_DONE;
     code = code == EXIT_DONE ? split_names(cli_value(a, "--map"), &words, &options) : code;
     code = code == EXIT_DONE && levels ? read_levels(levels, &words, &options) : code;

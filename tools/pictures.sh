@@ -45,5 +45,9 @@ map map-rod-p-matrix-wide rod-two-walls/p-matrix-wide mu1,mu2,p_matrix,d11,d22,d
     --label "d11=sign of D11" --label "d22=sign of D22" --label "det=sign of det D"
 map map-painleve painleve-rod/map theta,mu,solutions --label "theta=angle from the floor (deg)" \
     --label "mu=µ (1)" --label "solutions=accelerations that are possible"
+map map-peg-jamming peg-in-hole-2d/jamming tilt,mu,margin,jammed --label "tilt=tilt (rad)" --label "mu=µ (1)" \
+    --label "margin=margin (1)"
+map map-push-turn push-turn/map offset,mu,turn,slides --label "offset=offset of the finger (m)" --label "mu=µ (1)" \
+    --label "turn=sense of turning" --label "slides=finger sticks or slides"
 tools/draw_contact_patches.py "$perp" >"$images/contact-patches.svg"
 echo "pictures: made anew in $images"

@@ -161,6 +161,9 @@ typedef struct perp_map perp_map;
  * code "bad-options" a column that is not there, rows that are no grid, and other wishes; OUT_OF_MEMORY. */
 PERP_API perp_status perp_map_create(const char *text, size_t length, const char *name, const perp_map_options *options,
                                      perp_map **map, perp_error *error);
+/* The same from the file itself. Also IO. */
+PERP_API perp_status perp_map_create_from_file(const char *path, const perp_map_options *options, perp_map **map,
+                                               perp_error *error);
 PERP_API void perp_map_free(perp_map *map); /* NULL allowed */
 /* The picture, an SVG file. The same table and options give the same bytes. OUT_OF_MEMORY, IO. */
 PERP_API perp_status perp_map_write(const perp_map *map, const char *path, perp_error *error);

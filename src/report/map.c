@@ -1,5 +1,6 @@
 #include "report/map.h"
 
+#include "base/file.h"
 #include "base/plain_locale.h"
 #include "base/settings_size.h"
 #include "report/save.h"
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEAST = 300, MOST = 20000 };
+enum { LEAST = 300, MOST = 20000, MOST_BYTES = 1 << 30 };
 
 static perp_status no_memory(perp_error *error)
 {
@@ -115,6 +116,21 @@ perp_status perp_map_create(const char *text, size_t length, const char *name, c
     } else {
         perp_map_free(m);
     }
+    return status;
+}
+
+perp_status perp_map_create_from_file(const char *path, const perp_map_options *options, perp_map **map,
+                                      perp_error *error)
+{
+    perp_arena arena;
+    char *text, why[200];
+    size_t length;
+    *map = NULL;
+    perp_arena_init(&arena, options->allocator);
+    perp_status status = perp_file_read(&arena, path, false, MOST_BYTES, &text, &length, why);
+    status = status == PERP_STATUS_OK ? perp_map_create(text, length, path, options, map, error)
+                                      : perp_fail(error, status, "cannot read `%s`: %s", path, why);
+    perp_arena_clear(&arena);
     return status;
 }
 

@@ -182,7 +182,7 @@ static double draw_bar(map_picture *p, svg_box box, double y)
 
 static double draw_strokes(map_picture *p, svg_box box, double y)
 {
-    for (int k = 0; k < p->map->layer_count; k++) {
+    for (int k = p->map->layers[0].numbers ? 1 : 0; k < p->map->layer_count; k++) {
         char text[256];
         perp_map_layer_name(p->map, &p->map->layers[k], text, sizeof text);
         perp_svg_put(&p->pen, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"" SVG_INK "\" %s/>\n",

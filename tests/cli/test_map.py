@@ -188,7 +188,7 @@ def test_wishes_that_cannot_be(perp, text, options, code, words):
 def test_usage(perp):
     perp.write("t.csv", GRID)
     assert "is for maps" in perp("plot", "t.csv", "--at", "x=1", "-o", "t.svg", code=2).stderr
-    assert "cannot read" in perp("plot", "none.csv", "--map", "x,y,f", "-o", "t.svg", code=3).stderr
+    assert "cannot read `none.csv`" in perp("plot", "none.csv", "--map", "x,y,f", "-o", "t.svg", code=1).stderr
     assert "overwrite" in perp("plot", "t.csv", "--map", "x,y,f", "-o", "t.csv", code=2).stderr
     assert perp("plot", "t.csv", "--map", "x,y,f", "-o", "t.svg").stdout == "t.svg\n"
     assert (perp.folder / "t.svg").read_text() == perp("plot", "t.csv", "--map", "x,y,f").stdout
@@ -335,6 +335,71 @@ def test_painleve(perp):
                 assert len(around) > 1 or abs(theta - 37.8) < 0.3  # where all three meet, a finest cell is crossed anyhow
     at_60 = [p[1] for line in layer["lines"] for p in line["points"] if abs(p[0] - 60) < 1e-9 and p[1] < 3]
     assert at_60 == [pytest.approx(1.347150628, abs=1e-6)]
+
+
+# ---- a peg, and a part that is pushed ----------------------------------------------------------------------------------
+
+def swept(perp, example, name, columns, *changes):
+    """The layers of an example's map, with changes to its file."""
+    text = (ROOT / f"examples/{example}/{name}.yaml").read_text()
+    for old, new in ((": scene.yaml", f": {ROOT}/examples/{example}/scene.yaml"),
+                     (": free-peg.yaml", f": {ROOT}/examples/{example}/free-peg.yaml"), *changes):
+        text = text.replace(old, new)
+    perp.write("map.yaml", text)
+    perp("sweep", "map.yaml", "-o", "map.csv")
+    return perp.json("plot", "map.csv", "--map", columns)["layers"]
+
+
+def jams(tilt, mu):
+    """The line through both contacts lies in both friction cones."""
+    d = (0.042 * math.cos(tilt) - 0.04) / math.sin(tilt)
+    return mu > math.tan(math.atan(d / 0.042) + tilt)
+
+
+@pytest.mark.skipif(SANITIZED, reason="the sanitized commands have done the same above")
+def test_peg_jams(perp):
+    [layer] = swept(perp, "peg-in-hole-2d", "jamming", "tilt,mu,jammed", ("count: 28", "count: 10"), ("count: 31", "count: 11"))
+    points = [p for line in layer["lines"] for p in line["points"] if 0.0301 < p[0] < 0.2999 and p[1] < 1.4999]
+    assert len(points) > 50 and all(crosses(jams, p) for p in points)
+    n = 400
+    shares = [min(1.5, max(0, 1.5 - math.tan(math.atan((0.042 * math.cos(t) - 0.04) / math.sin(t) / 0.042) + t)))
+              for t in (0.03 + 0.27 * (k + 0.5) / n for k in range(n))]
+    area = {r["value"]: r["area"] for r in layer["regions"]}["true"]
+    assert area == pytest.approx(0.27 * sum(shares) / n, abs=1e-3)
+    assert "0.5508760" in (ROOT / "examples/peg-in-hole-2d/README.md").read_text()
+    assert jams(0.1, 0.5508760 + 5e-7) and not jams(0.1, 0.5508760 - 5e-7)
+
+
+def sticking_force(points, offset):
+    """(across / normal) of the force at a finger that sticks while it pushes at 30 degrees: the part turns so that friction
+    with the table takes the least power, and the force moves the finger against it."""
+    def slips(w):
+        return [(math.cos(math.pi / 6) - w * (y - offset), math.sin(math.pi / 6) + w * (x + 0.05)) for x, y, _ in points]
+
+    low, high = -1e3, 1e3
+    for _ in range(100):
+        w = 0.5 * (low + high)
+        slope = sum(n * (vy * (x + 0.05) - vx * (y - offset)) / math.hypot(vx, vy)
+                    for (x, y, n), (vx, vy) in zip(points, slips(w)))
+        low, high = (low, w) if slope > 0 else (w, high)
+    along = [sum(n * v[k] / math.hypot(*v) for (_, _, n), v in zip(points, slips(w))) for k in (0, 1)]
+    return along[1] / along[0]
+
+
+@pytest.mark.skipif(SANITIZED, reason="the sanitized commands have done the same above")
+def test_pushed_part_turns(perp):
+    turn, slides = swept(perp, "push-turn", "map", "offset,mu,turn,slides", ("count: 37", "count: 7"), ("count: 25", "count: 5"))
+
+    def counterclockwise(offset, mu):
+        return offset < -0.05 * min(math.tan(math.pi / 6), mu)
+    points = [p for line in turn["lines"] for p in line["points"] if 1e-5 < p[1] < 1.19999]
+    assert len(points) > 10 and all(crosses(counterclockwise, p) for p in points)
+    contacts = perp.json("run", str(ROOT / "examples/push-turn/scene.yaml"), "--set", "run.steps=1", "--set", "run.h=1e-9")["contacts"]
+    support = [(*c["point"], c["fn"]) for c in contacts if c["a"] == c["b"]]
+    assert sum(n for _, _, n in support) == pytest.approx(9.81, abs=1e-12)
+    points = [p for line in slides["lines"] for p in line["points"] if abs(p[0]) < 0.0899 and p[1] < 1.19999]
+    assert len(points) > 20
+    assert all(crosses(lambda x, y: abs(sticking_force(support, x)) > y, p) for p in points)
 
 
 @pytest.mark.skipif(SANITIZED or not svg_page.BROWSER, reason="looks at pictures in a browser")
