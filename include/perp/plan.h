@@ -94,10 +94,10 @@ PERP_API void perp_quantities_end(perp_quantities *quantities, perp_status statu
  * case c does not depend on others.
  *
  * With `refine` cases follow beside the grid of the last two axes, for each value of the others: where a named output
- * differs along the sides of a cell, the cell is halved both ways, `levels` times; then each change along an edge of the
- * finest cells is halved until it is within `tolerance` of its axis' range, and a pair of cases follows, one before the
- * change and one behind it. The column `refined`, before `error`, is empty for the grid, else the level, or for a pair
- * the name of the output that changes.
+ * differs along the sides of a cell, the cell is halved both ways, `levels` times; then each change along an edge of
+ * the finest cells is halved until it is within `tolerance` of its axis' range, and a pair of cases follows, one before
+ * the change and one behind it. The column `refined`, before `error`, is empty for the grid, else the level, or for a
+ * pair the name of the output that changes.
  *
  * A row of the result has the case, from 0, the axes' and sampled values, the outputs and `error`: empty, the code of
  * what stopped the case's run, or "undefined" where an output has no value; its cell is then empty. The rows depend on
@@ -148,8 +148,8 @@ typedef struct perp_sweep_result {
 /* Computes all cases and writes PATH, a CSV file, which appears when it is whole. Until then what is finished stands in
  * PATH.part, row by row, and survives whatever ends the program; only a sweep that is whole, or its successor, removes
  * it. With `resume` rows of PATH.part are kept, if it is of this sweep (files, version and build of the library); a
- * PATH that is whole is left as it is, but computed anew with `refine`. BAD_INPUT: PATH.part or PATH is of another sweep, or an output asks for what no
- * analysis has; CANCELLED; IO; OUT_OF_MEMORY. */
+ * PATH that is whole is left as it is, but computed anew with `refine`. BAD_INPUT: PATH.part or PATH is of another
+ * sweep, or an output asks for what no analysis has; CANCELLED; IO; OUT_OF_MEMORY. */
 PERP_API perp_status perp_sweep_run(const perp_sweep *sweep, const char *path, const perp_sweep_options *options,
                                     perp_sweep_result *result, perp_error *error);
 
