@@ -18,6 +18,8 @@
 
 enum { MAP_MISSING = 0, MAP_MOST_KINDS = 64, MAP_MOST_LAYERS = 8, MAP_MOST_LEVELS = 40, MAP_MOST_WHOLE = 8 };
 
+#define MAP_MOST_VALUE 1e100
+
 typedef struct map_table {
     int column_count, row_count;
     const char **names;

@@ -21,12 +21,12 @@ static perp_status no_memory(perp_error *error)
     return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a map");
 }
 
-/* A cell as a number; NaN where it is none. */
+/* A cell as a number; NaN where it is none, or so large that an area would overflow. */
 static double number(const char *text)
 {
     char *end;
     const double value = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(value) ? value : NAN;
+    return end != text && *end == '\0' && fabs(value) <= MAP_MOST_VALUE ? value : NAN;
 }
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
@@ -172,8 +172,8 @@ static perp_status gather_axis(perp_map *m, const map_rows *rows, int column, do
     for (int i = 0; i < rows->count; i++) {
         const double value = number(perp_map_cell(&m->table, rows->rows[i], column));
         if (of_grid(m, rows->rows[i]) && isnan(value)) {
-            perp_fail(error, PERP_STATUS_BAD_INPUT, "`%s` of a map has to be numbers, not `%.60s`",
-                      m->table.names[column], perp_map_cell(&m->table, rows->rows[i], column));
+            perp_fail(error, PERP_STATUS_BAD_INPUT, "`%s` of a map has to be numbers up to %g, not `%.60s`",
+                      m->table.names[column], MAP_MOST_VALUE, perp_map_cell(&m->table, rows->rows[i], column));
             return refuse(error);
         }
         if (of_grid(m, rows->rows[i])) {

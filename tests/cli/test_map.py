@@ -176,6 +176,7 @@ GRID = "x,y,f\n0,0,1\n0,1,2\n1,0,a\n1,1,3\n"
     ("x,y,f\n0,0,1\n0,0,2\n1,0,3\n", ["x,y,f"], 2, "two values"),
     ("x,y,f\n0,0,1\n0,0,2\n1,1,3\n", ["x,y,f"], 2, "several rows at the same point"),
     ("x,y,f\n0,0,1\n1,1,2\n2,2,3\n3,3,4\n", ["x,y,f"], 2, "is no grid"),
+    ("x,y,f\n-1e308,0,1\n1e308,0,2\n-1e308,1,3\n1e308,1,4\n", ["x,y,f"], 2, "up to 1e+100, not `-1e308`"),
     ("x,y,f\n", ["x,y,f"], 3, "no rows"),
     ("x,y\n", ["x,y,f"], 3, "at least 3 columns"),
 ])
