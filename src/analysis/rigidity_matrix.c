@@ -98,6 +98,7 @@ static void fill_contact(const analysis_point *point, const free_dofs *f, rigidi
             add_tangent(point, f, c->index, k, -c->mu * c->along[k], force);
         }
         by_mass(f, tangent);
+        m->tangent_size[2 * i + k] = sqrt(perp_vector_dot(m->n, tangent, tangent));
     }
     by_mass(f, normal);
     by_mass(f, force);
@@ -118,18 +119,18 @@ static void take_held_away(const rigidity_matrix *m, double *row)
     }
 }
 
-/* Orthonormalises a row against those that are held; one that they imply already adds nothing. */
-static void hold(rigidity_matrix *m, const double *row)
+/* Orthonormalises a row against those that are held; one that they imply already adds nothing. `size`: of the row
+ * before anything was taken away from it, beside which what is left may be rounding. */
+static void hold(rigidity_matrix *m, const double *row, double size)
 {
     double *next = m->held + (ptrdiff_t)m->held_count * m->n;
-    const double before = sqrt(perp_vector_dot(m->n, row, row));
     if (m->held_count == m->n) {
         return;
     }
     memcpy(next, row, (size_t)m->n * sizeof *row);
     take_held_away(m, next);
     const double after = sqrt(perp_vector_dot(m->n, next, next));
-    if (!(after > ROW_IMPLIED * before)) {
+    if (!(after > ROW_IMPLIED * size)) {
         return;
     }
     for (int i = 0; i < m->n; i++) {
@@ -156,7 +157,7 @@ static perp_status hold_loops(analysis_point *point, const free_dofs *f, rigidit
                 }
             }
             by_mass(f, row);
-            hold(m, row);
+            hold(m, row, sqrt(perp_vector_dot(m->n, row, row)));
         }
     }
     return PERP_STATUS_OK;
@@ -178,7 +179,7 @@ static void hold_limits(const analysis_point *point, const free_dofs *f, const d
             memset(row, 0, (size_t)m->n * sizeof *row);
             row[f->of_dof[k]] = 1.0;
             by_mass(f, row);
-            hold(m, row);
+            hold(m, row, sqrt(perp_vector_dot(m->n, row, row)));
         }
     }
 }
@@ -196,9 +197,10 @@ perp_status perp_rigidity_rows(analysis_point *point, const double *rate, int co
     m->normal = PERP_ARENA_NEW(point->arena, double, rows *n);
     m->force = PERP_ARENA_NEW(point->arena, double, rows *n);
     m->tangent = PERP_ARENA_NEW(point->arena, double, 2 * rows * n);
+    m->tangent_size = PERP_ARENA_NEW(point->arena, double, 2 * rows);
     m->held = PERP_ARENA_NEW(point->arena, double, n *(n + 1));
     double *row = PERP_ARENA_NEW(point->arena, double, n);
-    if (!m->normal || !m->force || !m->tangent || !m->held || !row) {
+    if (!m->normal || !m->force || !m->tangent || !m->tangent_size || !m->held || !row) {
         return out_of_memory(error);
     }
     for (int i = 0; i < count; i++) {
@@ -212,7 +214,7 @@ perp_status perp_rigidity_rows(analysis_point *point, const double *rate, int co
 void perp_rigidity_hold(rigidity_matrix *m, int i)
 {
     for (int k = 0; k < m->contacts[i].directions && m->contacts[i].kind == RIGIDITY_ROLL; k++) {
-        hold(m, m->tangent + (2 * (ptrdiff_t)i + k) * m->n);
+        hold(m, m->tangent + (2 * (ptrdiff_t)i + k) * m->n, m->tangent_size[2 * i + k]);
     }
 }
 

@@ -32,10 +32,11 @@ typedef struct rigidity_contact {
 typedef struct rigidity_matrix {
     int count; /* contacts */
     rigidity_contact *contacts;
-    int n;           /* free degrees of freedom */
-    double *normal;  /* count x n */
-    double *force;   /* count x n: what a normal force does, with the friction that follows it */
-    double *tangent; /* count x 2 x n */
+    int n;                /* free degrees of freedom */
+    double *normal;       /* count x n */
+    double *force;        /* count x n: what a normal force does, with the friction that follows it */
+    double *tangent;      /* count x 2 x n */
+    double *tangent_size; /* count x 2: of the rows as they were, before anything was taken away */
     int held_count;
     double *held; /* held_count x n, orthonormal */
 } rigidity_matrix;

@@ -2,6 +2,7 @@
 elsewhere, the words, and the exit codes."""
 import json
 import math
+import re
 
 import pytest
 
@@ -382,12 +383,100 @@ def test_forces_that_a_weld_shares(perp):
     assert ends == [(0, G), (0, G), (0, 2 * G), (0, 2 * G)]
 
 
-def test_gripper_squeezes(perp):
+@pytest.mark.parametrize("at", [0.1, 0.12])
+def test_gripper_squeezes(perp, at):
     """Friction at the fingers is not determined, its sum is: what the ground carries beyond the weight."""
-    result = perp.json("analyze", scene("gripper-2d"), "--at", 0.12)
+    result = perp.json("analyze", scene("gripper-2d"), "--at", at)
     left, right, ground = (contact_of(result, name) for name in ("left", "right", "ground"))
     fn, most = left["fn"][0], 0.5 * left["fn"][0]
     share = ground["fn"][0] - 10
     assert left["fn"] == pytest.approx([fn, fn]) and right["fn"] == pytest.approx([fn, fn])
     assert left["ft"][0] == pytest.approx([max(-most, share - most), min(most, share + most)], abs=1e-7)
     assert right["ft"][0] == pytest.approx([-left["ft"][0][1], -left["ft"][0][0]], abs=1e-7)
+
+
+# ---- contacts that slide and contacts that roll on springs -----------------------------------------------------------
+
+MIXED = {"mass": 2.0, "inertia": 0.68, "stiffness": (1.0, 1.22),
+         "contacts": [{"at": (-0.4, -0.9), "normal": (0.3365, 0.9417), "mu": 1.98, "fn": 2.0},   # slides along t
+                      {"at": (0.78, -0.32), "normal": (-0.6164, 0.7874), "mu": 2.14, "fn": 2.0}]}  # rolls
+
+
+def solve3(rows, right):
+    def det(a):
+        return (a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0])
+                + a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]))
+    return [det([[right[i] if j == k else rows[i][j] for j in range(3)] for i in range(3)]) / det(rows)
+            for k in range(3)]
+
+
+def mixed(perp, kappa, scale=None, away=0.0):
+    """A body at rest on two planes, one of which passes beneath it. With `scale` it begins with its contacts compressed
+    as their forces ask for, but for `away` of that."""
+    frames = []
+    for c in MIXED["contacts"]:
+        size = math.hypot(*c["normal"])
+        n = [x / size for x in c["normal"]]
+        t, (x, y) = [n[1], -n[0]], c["at"]
+        frames.append(([*n, x * n[1] - y * n[0]], [*t, x * t[1] - y * t[0]]))
+    (n0, t0), (n1, t1) = frames
+    fn = [c["fn"] for c in MIXED["contacts"]]
+    push = [n0[k] - MIXED["contacts"][0]["mu"] * t0[k] for k in range(3)]  # the plane goes along -t
+    load = [-fn[0] * push[k] - fn[1] * n1[k] for k in range(3)]
+    soft = scale or 0.0
+    shift = solve3([n0, n1, t1], [-soft * fn[0] * (1 + away), -soft * fn[1] * (1 - away), 0.0])
+    damping = math.sqrt(kappa)
+    return write(perp, f"mixed{kappa}{scale}.yaml", planar=True, gravity=[0, 0], bodies={
+        "belt": {"driven": {"x": {"rate": -0.5 * t0[0]}, "y": {"rate": -0.5 * t0[1]}},
+                 "shapes": [{"halfplane": {"normal": n0[:2], "offset": sum(a * b for a, b in zip(n0, MIXED["contacts"][0]["at"]))}}]},
+        "rest": {"fixed": True,
+                 "shapes": [{"halfplane": {"normal": n1[:2], "offset": sum(a * b for a, b in zip(n1, MIXED["contacts"][1]["at"]))}}]},
+        "body": {"mass": MIXED["mass"], "inertia": MIXED["inertia"], "com": [0, 0],
+                 "pose": {"position": shift[:2], "angle": shift[2]},
+                 "shapes": [{"point": {}, "pose": {"position": list(c["at"])}} for c in MIXED["contacts"]]}},
+        forces=[{"body": "body", "force": load[:2], "torque": load[2]}],
+        contacts={"margin": 1e-2, "exclude": [["belt", "rest"]],
+                  "pairs": {"belt body": {"friction": MIXED["contacts"][0]["mu"]},
+                            "rest body": {"friction": MIXED["contacts"][1]["mu"]}}},
+        compliance={"stiffness": list(MIXED["stiffness"]), "damping": [damping, 1.22 * damping], "gamma": 0,
+                    "tangential": "compliant", "stiffness_scale": scale or 1},
+        run={"model": "instant"})
+
+
+def swings(perp, path, scale, period, count):
+    """How far the contact that rolls is from its force, largest in each of `count` periods of the run of `compliant`."""
+    steps = 1500
+    h = period * math.sqrt(scale) / steps
+    perp("run", path, "--model", "compliant", "--h", f"{h:.17g}", "--steps", count * steps, "--csv", "out")
+    largest = count * [0.0]
+    with open(perp.folder / "out" / "contacts.csv", encoding="utf-8") as file:
+        names = file.readline().strip().split(",")
+        for line in file:
+            row = dict(zip(names, line.strip().split(",")))
+            step = int(row["step"])
+            if row["a"] == "rest" and step > 0:
+                k = (step - 1) // steps
+                largest[k] = max(largest[k], abs(float(row["fn"]) - 2.0))
+    return largest
+
+
+def test_mixed_contacts_grow_as_said(perp):
+    """The extension of the test to contacts that roll on springs, against the full-order model: `compliant`, implicit in
+    time, with springs a million times as stiff. It grows by what the reason says, to the 1 % that 1,500 implicit steps in
+    a period damp, and decays with the damping that the analysis asks for, and 5 % more."""
+    result = perp.json("analyze", mixed(perp, 0.035))
+    rigidity = result["rigidity"]
+    assert (rigidity["verdict"], rigidity["p_matrix"], rigidity["stable"]) == ("invalid", True, False)
+    assert rigidity["kappa"] == pytest.approx(0.035)
+    text, = [reason["text"] for reason in result["why"] if "not stable" in reason["text"]]
+    growth, speed = (float(x) for x in re.search(r"exp\((\S+) t\), at (\S+) rad/s", text).groups())
+    period = 2 * math.pi / speed
+    seen = swings(perp, mixed(perp, 0.035, scale=1e-6, away=1e-4), 1e-6, period, 6)
+    assert math.log(seen[5] / seen[4]) / period == pytest.approx(growth, rel=0.02)  # when slower motions are small
+    assert 100 * seen[0] < seen[5] < 0.1
+    enough = 1.05 * rigidity["kappa_min"]
+    assert perp.json("analyze", mixed(perp, enough))["rigidity"]["verdict"] == "valid"
+    seen = swings(perp, mixed(perp, enough, scale=1e-6, away=0.01), 1e-6, period, 3)
+    assert seen[2] < seen[1] < seen[0]
+    less = 0.9 * rigidity["kappa_min"]
+    assert perp.json("analyze", mixed(perp, less))["rigidity"]["stable"] is False

@@ -134,6 +134,20 @@ static bool take_answer(certificate_case *c)
     return true;
 }
 
+/* Is a contact in force that the judge does not see, being farther away than the margin? */
+static bool misses_contacts(const certificate_case *c)
+{
+    bool misses = false;
+    for (int i = 0; i < c->analysis->contact_count; i++) {
+        bool seen = c->analysis->contacts[i].fn == 0.0;
+        for (int k = 0; k < c->view.set->count && !seen; k++) {
+            seen = perp_contact_same(&c->analysis->contacts[i].contact, &c->view.set->contacts[k]);
+        }
+        misses = misses || !seen;
+    }
+    return misses;
+}
+
 /* ---- what the solvers find -----------------------------------------------------------------------------------------
  */
 
@@ -329,7 +343,7 @@ static void judge(certificate_case *c)
     const perp_verdict verdict = c->analysis->uniqueness.verdict;
     const bool none = c->analysis->existence.verdict != PERP_VERDICT_EXISTS;
     c->result->kind = kind_of(c->analysis);
-    if (!make_problem(c)) {
+    if (!make_problem(c) || misses_contacts(c)) {
         c->result->kind = NOT_JUDGED;
         return;
     }
