@@ -32,6 +32,7 @@ typedef struct gatherer {
     int *spanned; /* contacts seen since the last frame */
     int spanned_count, spanned_capacity;
     replay_frame since; /* since the last frame */
+    replay_ghost_maker ghosts;
 } gatherer;
 
 static perp_status no_memory(perp_error *error)
@@ -324,25 +325,28 @@ static void take_frame(gatherer *g, const perp_log_step *step)
     run->frames[frame] = g->since;
 }
 
-static bool take_step(gatherer *g, const perp_log_step *step, bool frame)
+static perp_status take_step(gatherer *g, const perp_log_step *step, bool frame, perp_error *error)
 {
     widen(&g->since, &step->info);
-    if (!take_contacts(g, step, frame) || !take_events(g, step)) {
-        return false;
+    if (!take_contacts(g, step, frame) || !take_events(g, step) ||
+        !perp_replay_see_trust(&g->run->trusts, g->arena, g->run->head, step, &g->since.trust)) {
+        return no_memory(error);
     }
     if (!frame) {
-        return true;
+        return PERP_STATUS_OK;
     }
     for (int i = 0; i < g->spanned_count; i++) {
         if (g->seen[g->spanned[i]].span == g->run->frame_count && !new_row(g, g->spanned[i])) {
-            return false;
+            return no_memory(error);
         }
     }
     take_frame(g, step);
+    const perp_status status =
+        perp_replay_add_ghost(&g->run->trusts, g->arena, &g->ghosts, g->run->frame_count, step, &g->since.trust, error);
     g->spanned_count = 0;
     g->since = (replay_frame){0};
     g->run->frame_count++;
-    return true;
+    return status;
 }
 
 /* ---- an instant -------------------------------------------------------------------------------------------------- */
@@ -373,23 +377,19 @@ static bool copy_answer(gatherer *g, const perp_instant_answer *from)
 }
 
 /* Every solution is a frame. What the log says of contacts is said of the first. */
-static bool take_instant(gatherer *g, const perp_log_step *step)
+static perp_status take_instant(gatherer *g, const perp_log_step *step, perp_error *error)
 {
     const perp_instant_answer *answer = step->info.answer;
     perp_log_step shown = *step;
-    if (!copy_answer(g, answer)) {
-        return false;
-    }
-    for (int i = 0; i < answer->solution_count; i++) {
+    perp_status status = copy_answer(g, answer) ? PERP_STATUS_OK : no_memory(error);
+    for (int i = 0; i < answer->solution_count && status == PERP_STATUS_OK; i++) {
         shown.step = i;
         shown.info.contact_count = answer->solutions[i].contact_count;
         shown.info.contacts = answer->solutions[i].contacts;
         shown.why = i == 0 ? step->why : NULL;
-        if (!take_step(g, &shown, true)) {
-            return false;
-        }
+        status = take_step(g, &shown, true, error);
     }
-    return answer->solution_count > 0 || take_step(g, step, true);
+    return status == PERP_STATUS_OK && answer->solution_count == 0 ? take_step(g, step, true, error) : status;
 }
 
 void perp_replay_keep_frame(replay_run *run, int frame)
@@ -485,6 +485,27 @@ static bool sort_rows(perp_arena *arena, replay_run *run)
     return true;
 }
 
+/* Every step of the log. */
+static perp_status take_steps(gatherer *g, perp_log_reader *reader, perp_error *error)
+{
+    replay_run *run = g->run;
+    const int steps = run->extent.step_count;
+    perp_status status = PERP_STATUS_OK;
+    for (int i = 0; i < steps && status == PERP_STATUS_OK; i++) {
+        const bool frame = i % run->stride == 0 || i == steps - 1;
+        perp_log_step step;
+        status = perp_log_skim(reader, i, frame ? PERP_LOG_PICTURE : PERP_LOG_EXTREMES, &step, error);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+        if (i == 0) {
+            run->t0 = step.t - step.step * run->head->h;
+        }
+        status = i == 0 && step.info.answer ? take_instant(g, &step, error) : take_step(g, &step, frame, error);
+    }
+    return status;
+}
+
 perp_status perp_replay_gather(perp_log_reader *reader, const perp_replay_options *options, perp_arena *arena,
                                replay_run *run, perp_error *error)
 {
@@ -506,18 +527,11 @@ perp_status perp_replay_gather(perp_log_reader *reader, const perp_replay_option
     if (!find_joints(arena, run) || !make_room(arena, run, solutions)) {
         return no_memory(error);
     }
-    for (int i = 0; i < steps; i++) {
-        const bool frame = i % run->stride == 0 || i == steps - 1;
-        status = perp_log_skim(reader, i, frame ? PERP_LOG_PICTURE : PERP_LOG_EXTREMES, &step, error);
-        if (status != PERP_STATUS_OK) {
-            return status;
-        }
-        if (i == 0) {
-            run->t0 = step.t - step.step * run->head->h;
-        }
-        if (!(i == 0 && step.info.answer ? take_instant(&g, &step) : take_step(&g, &step, frame))) {
-            return no_memory(error);
-        }
+    status = perp_replay_ghost_open(&g.ghosts, reader, run->scene, &arena->allocator, error);
+    status = status == PERP_STATUS_OK ? take_steps(&g, reader, error) : status;
+    perp_replay_ghost_close(&g.ghosts);
+    if (status != PERP_STATUS_OK) {
+        return status;
     }
     return sort_rows(arena, run) ? PERP_STATUS_OK : no_memory(error);
 }

@@ -8,7 +8,7 @@
 #ifndef PERP_SRC_REPORT_REPLAY_GATHER_H
 #define PERP_SRC_REPORT_REPLAY_GATHER_H
 
-#include "base/arena.h"
+#include "report/replay_trust.h"
 
 #include <perp/log.h>
 #include <perp/report.h>
@@ -53,6 +53,7 @@ typedef struct replay_frame {
     perp_residuals residuals;
     int fallbacks[PERP_FALLBACK_COUNT]; /* sums since the frame before */
     int several;
+    replay_trust trust;
 } replay_frame;
 
 typedef struct replay_event {
@@ -88,6 +89,7 @@ typedef struct replay_run {
     replay_contact *contacts;
     replay_event *events;
     replay_why *whys;
+    replay_trusts trusts;
     int joint_count;
     const perp_log_entry **joint_entries; /* the scalar joints */
     const perp_joint **joint_scene;       /* of the scene; NULL: not known */

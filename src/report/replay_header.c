@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { FORMAT = 4 }; /* of viewer/src/format.ts */
+enum { FORMAT = 5 }; /* of viewer/src/format.ts */
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 
@@ -88,6 +88,36 @@ static void add_frames(packer *p)
     add(p, "several", REPLAY_FIXED, 1.0, 1, frames);
     memmove(p->scratch, p->scratch + frames, PERP_FALLBACK_COUNT * frames * sizeof *p->scratch);
     add(p, "fallbacks", REPLAY_FIXED, 1.0, PERP_FALLBACK_COUNT, PERP_FALLBACK_COUNT * frames);
+}
+
+/* Certificates, and the motions of steps that are not unique: of each ghost the twist of every body. */
+static void add_trust(packer *p)
+{
+    const replay_run *run = p->run;
+    const replay_trusts *t = &run->trusts;
+    const size_t frames = (size_t)run->frame_count, bodies = (size_t)run->head->body_count,
+                 ghosts = (size_t)t->ghost_count;
+    if (!t->any) {
+        return;
+    }
+    for (size_t f = 0; f < frames; f++) {
+        for (size_t k = 0; k < REPLAY_VERDICTS; k++) {
+            p->scratch[k * frames + f] = run->frames[f].trust.verdicts[k];
+        }
+    }
+    add(p, "trust", REPLAY_BYTE, 0.0, REPLAY_VERDICTS, REPLAY_VERDICTS * frames);
+    for (size_t f = 0; f < frames; f++) {
+        p->scratch[f] = run->frames[f].trust.text;
+    }
+    add(p, "trust_text", REPLAY_FIXED, 1.0, 1, frames);
+    for (size_t g = 0; g < ghosts; g++) {
+        for (size_t k = 0; k < REPLAY_TWIST * bodies; k++) {
+            p->scratch[k * ghosts + g] = t->ghosts[g].twists[k];
+        }
+    }
+    if (ghosts > 0) {
+        add(p, "ghost", REPLAY_FIXED, 1.0 / 2048.0, (int)(REPLAY_TWIST * bodies), REPLAY_TWIST * bodies * ghosts);
+    }
 }
 
 /* Points are drawn, not read: a two hundred thousandth of the farthest coordinate is finer than a picture shows. */
@@ -182,11 +212,14 @@ static json_t *pack_columns(const replay_run *run, perp_arena *arena, byte_row *
     size_t widest = (size_t)run->head->body_count * (size_t)run->head->pose_size;
     widest = widest > (size_t)run->joint_count ? widest : (size_t)run->joint_count;
     widest = widest > PERP_FALLBACK_COUNT + 1 ? widest : PERP_FALLBACK_COUNT + 1;
+    widest = widest > REPLAY_VERDICTS ? widest : REPLAY_VERDICTS;
     size_t length = frames * widest > 3 * rows ? frames * widest : 3 * rows, elements = 0;
     for (int i = 0; i < run->contact_count; i++) {
         elements += (size_t)run->contacts[i].element_count * (size_t)run->contacts[i].row_count;
     }
+    const size_t ghosts = REPLAY_TWIST * (size_t)run->head->body_count * (size_t)run->trusts.ghost_count;
     length = length > elements ? length : elements;
+    length = length > ghosts ? length : ghosts;
     packer p = {run, out, json_array(), PERP_ARENA_NEW(arena, double, length)};
     if (!p.scratch) {
         json_decref(p.columns);
@@ -195,6 +228,7 @@ static json_t *pack_columns(const replay_run *run, perp_arena *arena, byte_row *
     add_frames(&p);
     add_contacts(&p);
     add_elements(&p);
+    add_trust(&p);
     return p.columns;
 }
 
@@ -311,6 +345,27 @@ static void put_whys(json_maker *m, const replay_run *run)
     perp_json_put(m, "whys", whys);
 }
 
+/* What is said of certificates, by the numbers of the column `trust_text`, and at which frames there are ghosts. */
+static json_t *trust_json(const replay_trusts *t)
+{
+    if (!t->any) {
+        return json_null();
+    }
+    json_t *texts = json_array(), *ghosts = json_array(), *both_ways = json_array();
+    for (int i = 0; texts && i < t->text_count; i++) {
+        texts = perp_json_appended(texts, json_string(t->texts[i]));
+    }
+    for (int i = 0; ghosts && both_ways && i < t->ghost_count; i++) {
+        ghosts = perp_json_appended(ghosts, json_integer(t->ghosts[i].frame));
+        both_ways = perp_json_appended(both_ways, json_boolean(t->ghosts[i].both_ways));
+    }
+    json_maker m = perp_json_object();
+    perp_json_put(&m, "texts", texts);
+    perp_json_put(&m, "ghosts", ghosts);
+    perp_json_put(&m, "bothWays", both_ways);
+    return perp_json_finished(&m);
+}
+
 static json_t *end_json(const perp_log_end *end)
 {
     json_maker m = perp_json_object();
@@ -397,6 +452,7 @@ json_t *perp_replay_header(const replay_run *run, perp_arena *arena, byte_row *o
     perp_json_put(&m, "events", events_json(run));
     perp_json_put(&m, "eventsLeftOut", json_integer(run->events_left_out));
     put_whys(&m, run);
+    perp_json_put(&m, "trust", trust_json(&run->trusts));
     perp_json_put(&m, "columns", pack_columns(run, arena, out));
     perp_json_put(&m, "bytes", json_integer((json_int_t)(out->size - before)));
     return perp_json_finished(&m);

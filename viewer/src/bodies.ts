@@ -10,6 +10,7 @@ export interface Extent {
   arrow: number; // length of the arrow of the largest force, to suit the bodies
 }
 
+const SHIFT = 0.05; // of the scene: how far a ghost moves
 const ROD = 0.006; // of the scene: radius of the rods of a skeleton
 const MOST_OUTLINED = 100; // shapes; of more, edges are not drawn: they double the work
 const GROUND = 6; // times larger than most shapes: a table, which does not say how large the scene is
@@ -62,9 +63,11 @@ export class Bodies {
   private readonly edges: THREE.LineBasicMaterial;
   private readonly grids: THREE.LineBasicMaterial;
   private readonly outlined: boolean;
+  private readonly size: number;
   private readonly grounds: THREE.MeshBasicMaterial[] = [];
 
   constructor(readonly run: Run, extent: Extent, private readonly ghost: boolean) {
+    this.size = extent.size;
     this.edges = new THREE.LineBasicMaterial({ transparent: true, opacity: ghost ? 0.9 : 0.55 });
     this.grids = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.55 });
     this.outlined = run.header.bodies.reduce((sum, body) => sum + body.shapes.length, 0) <= MOST_OUTLINED;
@@ -188,8 +191,33 @@ export class Bodies {
     const planar = this.run.header.planar;
     this.nodes.forEach((node, b) => {
       this.run.pose(b, frame, pose);
+      node.visible = true;
       node.position.set(pose[0], pose[1], planar ? 0 : pose[2]);
       node.quaternion.copy(quaternionOf(pose, planar));
     });
+  }
+
+  // Only what a motion moves, `way` (of what can be seen well) along it.
+  showMoved(frame: number, twists: Float32Array, way: number) {
+    this.show(frame);
+    const step = (way * SHIFT * this.size) / this.fastest(twists);
+    this.nodes.forEach((node, b) => {
+      const [vx, vy, vz, wx, wy, wz] = twists.subarray(6 * b, 6 * b + 6), turning = Math.hypot(wx, wy, wz);
+      node.visible = turning > 0 || Math.hypot(vx, vy, vz) > 0;
+      node.position.add(new THREE.Vector3(vx, vy, vz).multiplyScalar(step));
+      if (turning > 0) {
+        node.quaternion.premultiply(new THREE.Quaternion().setFromAxisAngle(new THREE.Vector3(wx, wy, wz).divideScalar(turning), turning * step));
+      }
+    });
+  }
+
+  // How fast the farthest point of any body moves.
+  private fastest(twists: Float32Array): number {
+    return this.run.header.bodies.reduce((most, body, b) => {
+      const reach = Math.max(0, ...body.shapes.filter((s) => !isEndless(s)).map((s) => Math.hypot(...s.position) + reachOf(s)),
+        ...body.lines.map((l) => Math.max(Math.hypot(l[0], l[1], l[2]), Math.hypot(l[3], l[4], l[5]))));
+      const [vx, vy, vz, wx, wy, wz] = twists.subarray(6 * b, 6 * b + 6);
+      return Math.max(most, Math.hypot(vx, vy, vz) + reach * Math.hypot(wx, wy, wz));
+    }, 1e-9);
   }
 }

@@ -12,6 +12,7 @@ export interface Layers {
   totals: boolean;
   cones: boolean;
   pressure: boolean;
+  ghost: boolean;
   labels: boolean;
 }
 

@@ -1,6 +1,6 @@
 // What the file holds: one JSON header per run and one block of packed columns. src/report/replay_*.c writes it; the two
 // change together (FORMAT).
-export const FORMAT = 4;
+export const FORMAT = 5;
 
 export interface Shape {
   kind: string;
@@ -45,6 +45,14 @@ export interface Why {
   step: number;
   contact: number;
   text: number; // in `texts`
+}
+
+// Certificates. The column `trust` has three series, of existence, uniqueness and rigidity: 0 where a step has none, else 1 and
+// the number of perp_verdict; `trust_text` the number of a text; `ghost` six series of each body, a number for each ghost.
+export interface Trust {
+  texts: string[]; // the first is empty
+  ghosts: number[]; // frames
+  bothWays: boolean[]; // of each ghost
 }
 
 export interface Column {
@@ -94,6 +102,7 @@ export interface Header {
   fallbacks: string[];
   texts: string[];
   whys: Why[];
+  trust: Trust | null; // null: the run was not certified
   columns: Column[];
   bytes: number; // of this run's columns, before compression
 }

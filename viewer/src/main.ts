@@ -1,7 +1,8 @@
 import { drawCone } from "./cone";
 import { Film, type Asked } from "./film";
-import { MODE_COLOURS, NORMAL_COLOUR, RUN_COLOURS, themeOf, TOTAL_COLOUR, type Theme } from "./palette";
+import { MODE_COLOURS, NORMAL_COLOUR, RUN_COLOURS, themeOf, TOTAL_COLOUR, TRUST_COLOURS, type Theme } from "./palette";
 import { type Instant } from "./format";
+import { GRADES, nextVerdict, TrustRow } from "./trust";
 import { Plots } from "./plots";
 import { drawPatch, ramp } from "./pressure";
 import { NAMED, Ribbon } from "./ribbon";
@@ -13,13 +14,13 @@ import { metres, metresPerSecond, modeName, newtons, number, plainWords, pressur
 const by = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 
 const LAYERS = [
-  ["points", "contacts", "k"], ["normals", "normal", "n"], ["totals", "total", "m"], ["cones", "cones", "c"], ["pressure", "pressure", "p"], ["labels", "names", "l"],
+  ["points", "contacts", "k"], ["normals", "normal", "n"], ["totals", "total", "m"], ["cones", "cones", "c"], ["pressure", "pressure", "p"], ["ghost", "ghost", "g"], ["labels", "names", "l"],
 ] as const;
 
 const KEYS: [string, string][] = [
   ["space", "play or pause"], ["← →", "a step back or on; with shift ten"], ["Home End", "first and last step"],
-  [", .", "the change of mode before or after"], ["[ ]", "the contact before or after"], ["f", "flat or 3-D (planar scenes)"],
-  ["r", "the whole scene"], ["x y z", "seen from the side, from the front, from above (scenes in space)"], ["+ −", "longer or shorter arrows"], ["k n m c p l", "contacts, normal forces, total forces, cones, pressure of patches, names"],
+  [", .", "the change of mode before or after"], ["v, shift v", "the change of a verdict after or before"], ["[ ]", "the contact before or after"], ["f", "flat or 3-D (planar scenes)"],
+  ["r", "the whole scene"], ["x y z", "seen from the side, from the front, from above (scenes in space)"], ["+ −", "longer or shorter arrows"], ["k n m c p g l", "contacts, normal forces, total forces, cones, pressure of patches, the ghost of a motion that costs nothing, names"],
   ["d", "light or dark"], ["1 … 9", "the run of that number"], ["drag, wheel", "turn and zoom; with the right button move"], ["?", "this list"],
 ];
 
@@ -43,12 +44,16 @@ const chosenText = (id: string) => by<HTMLSelectElement>(id).selectedOptions[0]?
 // The value of the option that reads `text`; null: there is none.
 const optionOf = (id: string, text: string) => [...by<HTMLSelectElement>(id).options].find((o) => o.text === text)?.value ?? null;
 
+const GHOST_PERIOD = 2, GHOST_SECONDS = 8; // s: whole periods
+
 class Replay {
   private readonly state: ViewState;
   private readonly time: [number, number];
   private readonly view: View | null;
   private readonly ribbon: Ribbon;
+  private readonly trust: TrustRow;
   private readonly plots: Plots;
+  private ghostFrom = { shown: "", at: 0 }; // which ghost is shown, and since when (ms)
   private theme: Theme;
   private t: number;
   private joint = -1;
@@ -65,7 +70,7 @@ class Replay {
     this.firstTouch = runs.map(firstTouches);
     this.state = {
       frames: runs.map(() => 0), primary: 0, arrangement: runs.length > 1 ? "overlay" : "one", flat: runs[0].header.planar,
-      layers: { points: true, normals: true, totals: true, cones: true, pressure: true, labels: true }, selected: -1, arrowScale: 1, follow: -1,
+      layers: { points: true, normals: true, totals: true, cones: true, pressure: true, ghost: true, labels: true }, selected: -1, arrowScale: 1, follow: -1, ghostWay: 1,
     };
     this.state.selected = busiest(runs[0]);
     this.joint = runs[0].header.joints.findIndex((j) => j.commanded);
@@ -74,6 +79,7 @@ class Replay {
     saved.addEventListener("change", (event) => this.setTheme(event.matches));
     this.view = this.makeView();
     this.ribbon = new Ribbon(by("ribbon"), (contact, t) => this.choose(contact, t));
+    this.trust = new TrustRow(by("trust"), by("trust-words"), (t) => { this.pause(); this.seek(t); });
     this.plots = new Plots(by("plots"), (t) => this.seek(t));
     this.wire();
     this.fillHeader();
@@ -143,6 +149,8 @@ class Replay {
     document.documentElement.dataset.theme = dark ? "dark" : "light";
     this.view?.paint(this.theme);
     this.ribbon.draw(this.theme);
+    this.trust.draw(this.theme);
+    this.fillGrades();
     this.drawPlots();
     this.later();
   }
@@ -153,6 +161,8 @@ class Replay {
     this.state.selected = before >= 0 ? before : busiest(this.run);
     by<HTMLSelectElement>("run").value = String(index);
     this.ribbon.setRun(this.run, this.time, this.firstTouch[index]);
+    this.trust.setRun(this.run, this.time);
+    this.fillGrades();
     this.fillContacts();
     const slider = by<HTMLInputElement>("time");
     slider.max = String(this.run.frames - 1);
@@ -163,6 +173,7 @@ class Replay {
     this.fillStatus();
     this.seek(this.t);
     this.ribbon.draw(this.theme);
+    this.trust.draw(this.theme);
     this.drawPlots();
   }
 
@@ -177,6 +188,7 @@ class Replay {
     by("ribbon").style.height = `${rows <= NAMED ? 16 * rows : 4 * rows}px`; // at most; the style sheet bounds it
     this.view?.resize();
     this.ribbon.draw(this.theme);
+    this.trust.draw(this.theme);
     this.drawPlots();
     this.later();
   }
@@ -231,9 +243,27 @@ class Replay {
     }
   }
 
+  // A ghost goes along its motion and back (or to and fro) for some seconds after the step is shown, and then rests at its end;
+  // it does from the start where movement is not wanted, and in pictures and films.
+  private moveGhost() {
+    const ghost = this.state.layers.ghost ? this.run.ghost(this.frame) : null, shown = ghost ? `${this.state.primary} ${this.frame}` : "";
+    const still = document.documentElement.dataset.only === "picture" || window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (shown !== this.ghostFrom.shown) {
+      this.ghostFrom = { shown, at: performance.now() };
+    }
+    const seconds = (performance.now() - this.ghostFrom.at) / 1000, turn = (2 * Math.PI * seconds) / GHOST_PERIOD;
+    const moves = ghost !== null && !still && !this.playing && seconds < GHOST_SECONDS;
+    this.state.ghostWay = !moves ? 1 : ghost.bothWays ? Math.cos(turn) : 0.5 + 0.5 * Math.cos(turn);
+    if (moves) {
+      window.setTimeout(() => this.later(), 60);
+    }
+  }
+
   draw() {
+    this.moveGhost();
     this.view?.draw(this.state);
     this.ribbon.show(this.t, this.state.selected);
+    this.trust.show(this.t, this.frame);
     this.plots.show(this.t);
     const aside = by("cone").clientWidth > 0; // not where the picture stands alone
     if (aside) {
@@ -325,6 +355,16 @@ class Replay {
       key.append(swatch, document.createTextNode(["open", "stick", "limit: at the edge of its cone", "slide"][mode] ?? name));
       by("modes").append(key);
     });
+  }
+
+  private fillGrades() {
+    by("grades").hidden = this.run.header.trust === null;
+    by("grades").replaceChildren(...GRADES.map(([grade, words], i) => {
+      const key = document.createElement("span"), swatch = document.createElement("i");
+      swatch.style.background = TRUST_COLOURS[this.theme.dark ? "dark" : "light"][grade];
+      key.append(swatch, document.createTextNode(i === 0 ? `trust: ${words}` : words));
+      return key;
+    }));
   }
 
   private runName(index: number): string {
@@ -504,6 +544,14 @@ class Replay {
     }
   }
 
+  private verdict(direction: number) {
+    const frame = nextVerdict(this.run, this.frame, direction);
+    if (frame >= 0) {
+      this.pause();
+      this.showFrame(frame);
+    }
+  }
+
   private nextContact(direction: number) {
     const n = this.run.contactCount;
     if (n > 0) {
@@ -566,7 +614,8 @@ class Replay {
       button.title = `${label} (${key})`;
       button.setAttribute("aria-pressed", "true");
       button.addEventListener("click", () => this.toggleLayer(name));
-      button.hidden = name === "pressure" && this.runs.every((run) => run.mostPressure === 0);
+      button.hidden = (name === "pressure" && this.runs.every((run) => run.mostPressure === 0)) ||
+        (name === "ghost" && this.runs.every((run) => (run.header.trust?.ghosts.length ?? 0) === 0));
       by("layers").append(button);
     }
     this.wirePicking();
@@ -600,7 +649,7 @@ class Replay {
       Home: () => this.step(-1e9), End: () => this.step(1e9), ",": () => this.event(-1), ".": () => this.event(1),
       "[": () => this.nextContact(-1), "]": () => this.nextContact(1), f: () => this.toggleFlat(), r: () => this.home(),
       "+": () => this.grow(1.25), "=": () => this.grow(1.25), "-": () => this.grow(0.8),
-      d: () => this.setTheme(!this.theme.dark), "?": () => this.help(),
+      v: () => this.verdict(1), V: () => this.verdict(-1), d: () => this.setTheme(!this.theme.dark), "?": () => this.help(),
     };
     if (!this.run.header.planar) {
       Object.assign(acts, { x: () => this.home("side"), y: () => this.home("front"), z: () => this.home("top") });

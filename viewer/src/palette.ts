@@ -1,5 +1,11 @@
 // Okabe and Ito's colours, which people tell apart whatever their colour vision; modes also differ in brightness.
 export const MODE_COLOURS = ["#9aa3ad", "#009e73", "#e69f00", "#d55e00"]; // open, stick, limit, slide
+// Certificates, by grade: none, refuted, borderline, unknown, nothing in force, proven in part, proven. Brighter is better.
+export const TRUST_COLOURS = {
+  light: ["", "#7b2d8b", "#e6d800", "#8f99a3", "#dde3e8", "#a9d8f3", "#56b4e9"],
+  dark: ["", "#d58be6", "#f0e442", "#6d7884", "#2b343d", "#33688c", "#56b4e9"],
+};
+export const GHOST_COLOUR = { light: "#7b2d8b", dark: "#d58be6" };
 export const NORMAL_COLOUR = "#0072b2";
 export const TOTAL_COLOUR = "#cc79a7";
 const SERIES_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];

@@ -3,6 +3,7 @@ import { columnBytes, decodeColumn, fromBase64 } from "./decode";
 import { FORMAT, type Column, type ContactHeader, type Header } from "./format";
 
 export const OPEN = 0, STICK = 1, LIMIT = 2, SLIDE = 3;
+const NOT_UNIQUE = 6; // in the column of verdicts
 const APART = 4; // listed since the frame before, not at this one
 export const MODE_NAMES = ["open", "stick", "limit", "slide"];
 
@@ -309,6 +310,33 @@ export class Run {
   // A column that has one series per joint, residual or the like.
   column(name: string, series: number): Float32Array {
     return this.float(name).subarray(series * this.frames, (series + 1) * this.frames);
+  }
+
+  // The verdicts of the step that ends at this frame, of a decimated run the gravest since the frame before; null: it has none.
+  trust(frame: number): number[] | null {
+    const column = this.columns.get("trust");
+    return column && column[frame] > 0 ? [0, 1, 2].map((k) => column[k * this.frames + frame]) : null;
+  }
+
+  trustText(frame: number): string {
+    return this.header.trust?.texts[this.float("trust_text")[frame]] ?? "";
+  }
+
+  // The motion that costs nothing, where there is one: twists (vx vy vz wx wy wz) of all bodies, the largest number 1. Of many in a
+  // row some are left out, and the one before stands for them.
+  ghost(frame: number): { frame: number; twists: Float32Array; bothWays: boolean } | null {
+    const { ghosts = [], bothWays = [] } = this.header.trust ?? {};
+    const number = ghosts.filter((f) => f <= frame).length - 1;
+    for (let f = ghosts[number]; number >= 0 && f <= frame; f++) {
+      if (this.trust(f)?.[1] !== NOT_UNIQUE) {
+        return null;
+      }
+    }
+    const column = this.float("ghost");
+    return number < 0 ? null : {
+      frame: ghosts[number], bothWays: bothWays[number],
+      twists: Float32Array.from({ length: 6 * this.header.bodies.length }, (_, k) => column[k * ghosts.length + number]),
+    };
   }
 
   // What the log says of this contact at this step, else at the nearest step that it explains, of two the earlier; null:

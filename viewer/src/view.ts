@@ -3,7 +3,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { Bodies, extentOf, type Extent } from "./bodies";
 import { Forces, MANY, type Layers } from "./forces";
 import { Labels } from "./labels";
-import { RUN_COLOURS, type Theme } from "./palette";
+import { GHOST_COLOUR, RUN_COLOURS, type Theme } from "./palette";
 import type { Run } from "./run";
 
 // Where one looks from, in metres.
@@ -42,6 +42,7 @@ export interface ViewState {
   selected: number; // contact of the primary run
   arrowScale: number;
   follow: number; // body, -1: none
+  ghostWay: number; // how far ghosts are along their motion: -1 to 1
 }
 
 // The most contacts that any frame has.
@@ -67,6 +68,7 @@ export class View {
   private drawnHeight = 1; // px, of a part of the canvas
   private followed: THREE.Vector3 | null = null;
   private moved = false; // by hand, since the last home()
+  private theme: Theme | null = null;
   readonly metresPerNewton: number;
 
   constructor(private readonly box: HTMLElement, private readonly runs: Run[], private readonly redraw: () => void) {
@@ -156,9 +158,9 @@ export class View {
   }
 
   paint(theme: Theme) {
+    this.theme = theme;
     this.renderer.setClearColor(theme.background);
     this.solid.forEach((b) => b.paint(theme, theme.edge));
-    this.ghosts.forEach((b, i) => b.paint(theme, RUN_COLOURS[i % RUN_COLOURS.length]));
     this.forces.forEach((f) => f.paint(theme));
   }
 
@@ -241,7 +243,13 @@ export class View {
       this.forces[i].group.visible = i === run;
       const shown = bodies.group.visible ? bodies : this.ghosts[i];
       shown.show(state.frames[i]);
+      this.ghosts[i].paint(this.theme!, i === run ? GHOST_COLOUR[this.theme!.dark ? "dark" : "light"] : RUN_COLOURS[i % RUN_COLOURS.length]);
     });
+    const motion = state.layers.ghost ? this.runs[run].ghost(state.frames[run]) : null;
+    if (motion) {
+      this.ghosts[run].group.visible = true;
+      this.ghosts[run].showMoved(state.frames[run], motion.twists, state.ghostWay);
+    }
     const selected = run === state.primary || state.selected < 0
       ? state.selected : this.runs[run].findContact(this.runs[state.primary], state.selected);
     this.forces[run].show(state.frames[run], state.layers, this.metresPerNewton * state.arrowScale, selected, this.camera);
