@@ -556,6 +556,89 @@ static void ellipsoids_are_refused_elsewhere(void **state)
     }
 }
 
+/* ---- the motion cone of a line contact ------------------------------------------------------------------------------ */
+
+/* A flat pusher, as wide as from -WIDE to WIDE, along the side x = -DEEP of a slider. It moves with the twist v about
+ * the slider's middle. */
+static const double DEEP = 0.1, WIDE = 0.03;
+
+static const char SIDE_BY_SIDE[] =
+    "perp: 1\nplanar: true\ngravity: [0, 0]\n"
+    "bodies:\n"
+    "  slider: {mass: 1, shapes: [{box: [0.2, 0.1], friction: %.17g}], support: {friction: 0.4, normal: 10, points: "
+    "[[0.08, 0.04, 1], [-0.07, 0.03, 2], [-0.05, -0.04, 1], [0.06, -0.03, 3]], model: %s}}\n"
+    "  pusher: {driven: {x: {rate: %.17g}, y: {rate: %.17g}, theta: {rate: %.17g}}, shapes: [{box: [0.1, 0.06], "
+    "friction: %.17g, pose: {position: [-0.15, 0]}}]}\n"
+    "run: {model: %s, h: 1.0e-5, steps: 1, cone: quadratic}\n";
+
+static const slider BESIDE = {
+    {0.08, -0.07, -0.05, 0.06}, {0.04, 0.03, -0.04, -0.03}, {1.0 / 7, 2.0 / 7, 1.0 / 7, 3.0 / 7}, 10.0, 0.4};
+
+/* The force and moment that keep a slider in the twist v: against friction at its points, or within the ellipsoid. */
+static void load_of_twist(const double v[3], bool ellipsoid, double w[3])
+{
+    double x = 0.0, y = 0.0, arm = 0.0;
+    memset(w, 0, 3 * sizeof *w);
+    for (int i = 0; i < POINTS; i++) {
+        const double ux = v[0] - v[2] * BESIDE.y[i], uy = v[1] + v[2] * BESIDE.x[i], f = 4.0 * BESIDE.share[i];
+        w[0] += f * ux / hypot(ux, uy);
+        w[1] += f * uy / hypot(ux, uy);
+        w[2] += f * (BESIDE.x[i] * uy - BESIDE.y[i] * ux) / hypot(ux, uy);
+        x += BESIDE.share[i] * BESIDE.x[i];
+        y += BESIDE.share[i] * BESIDE.y[i];
+    }
+    for (int i = 0; i < POINTS; i++) {
+        arm += BESIDE.share[i] * hypot(BESIDE.x[i] - x, BESIDE.y[i] - y);
+    }
+    if (ellipsoid) {
+        w[0] = v[0] - v[2] * y;
+        w[1] = v[1] + v[2] * x;
+        w[2] = arm * arm * v[2] + x * w[1] - y * w[0];
+    }
+}
+
+/* By how much the load is within what the pusher can give at the two ends of the line, mu fx >= |fy| at both: Lynch and
+ * Mason's condition for a stable push. Negative: outside. */
+static double within_cone(const double w[3], double mu)
+{
+    const double size = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2] / (DEEP * DEEP));
+    const double sideways = mu * w[0] - fabs(w[1]), turning = WIDE * w[0] - fabs(w[2] + DEEP * w[1]);
+    return fmin(w[0], fmin(sideways, turning / DEEP)) / size;
+}
+
+static void pushes_in_the_motion_cone_stick(void **state)
+{
+    (void)state;
+    static const char *const MODELS[] = {"qs-ncp", "qs-cone", "qs-cone"};
+    const double mu = 0.5;
+    unsigned seed = 5;
+    int counts[2] = {0, 0};
+    for (int k = 0; k < 120; k++) {
+        const bool ellipsoid = k % 3 == 2;
+        const double v[3] = {1.0, random_between(&seed, -0.7, 0.7), random_between(&seed, -8.0, 8.0)};
+        double w[3];
+        load_of_twist(v, ellipsoid, w);
+        const double inside = within_cone(w, mu);
+        scene_run run;
+        run_text(&run, scene_text_of(SIDE_BY_SIDE, mu, ellipsoid ? "ellipsoid" : "points", v[0], v[1], v[2], mu,
+                                     MODELS[k % 3])
+                           .of);
+        double off = 0.0;
+        for (int i = 0; i < 3; i++) {
+            off = fmax(off, fabs(speed_of(&run, 1, i) - v[i]));
+        }
+        if (inside > 0.01) {
+            assert_true(off < 1e-4); /* of first order in h */
+        } else if (inside < -0.01) {
+            assert_true(off > 2e-3);
+        }
+        counts[0] += inside > 0.01;
+        counts[1] += inside < -0.01;
+        scene_run_free(&run);
+    }
+    assert_true(counts[0] > 10 && counts[1] > 30);
+}
+
 /* ---- the limit of no inertia ---------------------------------------------------------------------------------------
  */
 
@@ -603,6 +686,7 @@ int main(void)
         cmocka_unit_test(ellipsoids_turn_as_in_closed_form),
         cmocka_unit_test(ellipsoids_of_areas_and_with_inertia),
         cmocka_unit_test(ellipsoids_are_refused_elsewhere),
+        cmocka_unit_test(pushes_in_the_motion_cone_stick),
         cmocka_unit_test(light_bodies_move_as_if_without_inertia),
         cmocka_unit_test(lack_of_memory_is_told),
     };
