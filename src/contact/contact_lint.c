@@ -440,6 +440,22 @@ static void lint_air(const lint *l)
                       l->contact_model->model->links[first].mass * perp_vec3_norm(scene->gravity), scene->run.model);
 }
 
+/* On a support nothing but the given load presses. */
+static void lint_supports(const lint *l)
+{
+    const perp_scene *scene = l->scene;
+    const double gravity = perp_vec3_norm(scene->gravity);
+    for (int b = 0; b < scene->body_count && gravity > 0.0; b++) {
+        if (scene->bodies[b].support.set) {
+            perp_scene_report(scene, l->diagnostics, PERP_SEVERITY_WARNING, "gravity",
+                              "`%s` has a `support`, so the scene is seen from above, and gravity of %g m/s^2 acts in "
+                              "its plane; on a level table it is [0, 0]",
+                              scene->bodies[b].name, gravity);
+            return;
+        }
+    }
+}
+
 /* Seen from above there is a table below the plane, and friction with it is what a pushed part feels most. */
 static void lint_seen_from_above(const lint *l)
 {
@@ -526,6 +542,7 @@ perp_status perp_contact_lint(const perp_contact_model *contact_model, const per
     }
     if (status != PERP_STATUS_OUT_OF_MEMORY) {
         lint_lengths(&l);
+        lint_supports(&l);
         if (rung->compliant) {
             lint_compliance(&l);
         }

@@ -106,6 +106,12 @@ static int find_body(const perp_scene *scene, piece name)
     return -1;
 }
 
+/* May two bodies have contacts? Of a body with itself those of its support. */
+static bool may_meet(const perp_scene *scene, int a, int b)
+{
+    return a != b || scene->bodies[a].support.set;
+}
+
 /* contact.A B.fn */
 static bool contact(const perp_scene *scene, piece name, quantity *made)
 {
@@ -128,7 +134,7 @@ static bool contact(const perp_scene *scene, piece name, quantity *made)
     made->a = find_body(scene, (piece){pair.text, blank});
     made->b = second < dot - 1 ? find_body(scene, (piece){pair.text + second, dot - 1 - second}) : -1;
     made->part = find_word(rest(pair, dot), contact_parts, CONTACT_SLIP + 1);
-    return made->a >= 0 && made->b >= 0 && made->a != made->b && made->part >= 0;
+    return made->a >= 0 && made->b >= 0 && may_meet(scene, made->a, made->b) && made->part >= 0;
 }
 
 static bool listed(piece name, const char *prefix, const char *const *words, int count, quantity_source source,
@@ -331,7 +337,7 @@ static void offer_contacts(offers *o, const perp_scene *scene)
     int left = MOST_OFFERS;
     for (int a = 0; a < scene->body_count && left > 0; a++) {
         for (int b = 0; b < scene->body_count && left > 0; b++, left--) {
-            for (int part = 0; part <= CONTACT_SLIP && a != b; part++) {
+            for (int part = 0; part <= CONTACT_SLIP && may_meet(scene, a, b); part++) {
                 char name[2 * PERP_SCENE_MAX_NAME + 20];
                 snprintf(name, sizeof name, "contact.%s %s.%s", scene->bodies[a].name, scene->bodies[b].name,
                          contact_parts[part]);

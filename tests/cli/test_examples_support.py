@@ -79,3 +79,18 @@ def test_a_log_and_its_csv_have_the_supports(perp, tmp_path):
         assert (tmp_path / "run" / name).read_text() == (tmp_path / "log" / name).read_text()
     further = perp.json("run", "--resume", str(tmp_path / "a.mcap"), "--steps", "90")
     assert further["hash"] == perp.json("run", NARROW, "--steps", "90")["hash"]
+
+
+def test_sums_over_a_support(perp, tmp_path):
+    sweep = tmp_path / "s.yaml"
+    sweep.write_text(f"perp-sweep: 1\nscene: scene.yaml\naxes: {{mu: {{path: bodies.slider.support.friction, values: [0.2, 0.5]}}}}\n"
+                     "outputs: {fn: contact.slider slider.fn, ft: contact.slider slider.ft}\n")
+    (tmp_path / "scene.yaml").write_text((ROOT / "examples" / "push-through-narrow" / "scene.yaml").read_text().replace("until: 5", "until: 0.5"))
+    perp("sweep", str(sweep), "-o", str(tmp_path / "s.csv"))
+    rows = [line.split(",") for line in (tmp_path / "s.csv").read_text().splitlines()[1:]]
+    assert [float(x) for row in rows for x in row[1:4]] == pytest.approx([0.2, 2.943, 0.2 * 2.943, 0.5, 2.943, 0.5 * 2.943], rel=1e-9)
+
+
+def test_gravity_in_the_plane_of_a_table_is_noticed(perp):
+    warned = perp.json("check", NARROW, "--set", "gravity.1=-9.81")["diagnostics"]
+    assert [d["path"] for d in warned] == ["gravity"] and "seen from above" in warned[0]["message"]
