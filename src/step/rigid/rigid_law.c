@@ -57,6 +57,10 @@ static perp_status solve(contact_step *step, rigid_method first, rigid_method se
     if (step->free_count == 0) {
         return perp_rigid_begin(step, error);
     }
+    if (perp_rigid_has_ellipsoid(step)) {
+        const perp_status begun = perp_rigid_begin(step, error);
+        return begun == PERP_STATUS_OK ? perp_rigid_solve_ellipsoid(step, error) : begun;
+    }
     perp_status status = perp_rigid_try(step, methods, &best, error);
     if (step->dynamic && (status == PERP_STATUS_OK || best.impossible) && !best.solved &&
         perp_dynamic_unstabilise(step)) {

@@ -109,7 +109,7 @@ static perp_status reserve(rigid_step *s, const contact_step *step, perp_error *
         return PERP_STATUS_OK;
     }
     s->contact_capacity = step->contact_capacity;
-    const int rows = 3 * s->contact_capacity;
+    const int rows = 4 * s->contact_capacity; /* of an ellipsoid; of others 3 */
     const block_array arrays[] = {PERP_ARRAY(s->offset, rows),  PERP_ARRAY(s->u, rows),
                                   PERP_ARRAY(s->row_of, rows),  PERP_ARRAY(s->held, s->contact_capacity),
                                   PERP_ARRAY(s->point.y, rows), PERP_ARRAY(s->better.y, rows),
@@ -187,18 +187,28 @@ static double gauge(const rigid_polygon *d, const double *ft)
     return d ? most : hypot(ft[0], ft[1]);
 }
 
-/* s->gap brings velocities to L in a step. */
+/* s->gap brings velocities to L in a step. An ellipsoid has a third row, and no polygon. */
 static double contact_cone(const rigid_step *s, int rows, double mu, const double *r, const double *u)
 {
-    const double ft[2] = {rows > 1 ? r[1] : 0.0, rows > 2 ? r[2] : 0.0};
-    const double ut[2] = {rows > 1 ? u[1] : 0.0, rows > 2 ? u[2] : 0.0};
+    const double ft[3] = {rows > 1 ? r[1] : 0.0, rows > 2 ? r[2] : 0.0, rows > 3 ? r[3] : 0.0};
+    const double ut[3] = {rows > 1 ? u[1] : 0.0, rows > 2 ? u[2] : 0.0, rows > 3 ? u[3] : 0.0};
     const rigid_polygon *d = perp_rigid_polygon(s, rows);
+    const double used = hypot(gauge(d, ft), ft[2]), most = hypot(perp_rigid_most_work(d, ut), ut[2]);
     if (rows < 2 || mu == 0.0) {
-        return hypot(ft[0], ft[1]);
+        return used;
     }
-    const double limit = mu * fmax(0.0, r[0]),
-                 idle = limit * perp_rigid_most_work(d, ut) + ft[0] * ut[0] + ft[1] * ut[1];
-    return fmax(gauge(d, ft) - limit, s->gap * idle);
+    const double limit = mu * fmax(0.0, r[0]), work = ft[0] * ut[0] + ft[1] * ut[1] + ft[2] * ut[2];
+    return fmax(used - limit, s->gap * (limit * most + work));
+}
+
+bool perp_rigid_has_ellipsoid(const contact_step *step)
+{
+    for (int i = 0; i < step->system.contact_count; i++) {
+        if (step->row_start[i + 1] - step->row_start[i] > 3) {
+            return true;
+        }
+    }
+    return false;
 }
 
 rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_convex_point *point)
@@ -300,7 +310,8 @@ void perp_rigid_recall(contact_step *step)
     rigid_step *s = step->own;
     for (int i = 0, hint = 0; i < step->system.contact_count; i++) {
         const double *force = perp_kept_find(&s->kept, step, i, &hint);
-        s->held[i] = force ? force[0] / step->force_unit : 0.0;
+        const double load = step->contacts->contacts[step->set_index[i]].load; /* of a support, and known */
+        s->held[i] = load > 0.0 ? load / step->force_unit : force ? force[0] / step->force_unit : 0.0;
     }
 }
 

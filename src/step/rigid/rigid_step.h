@@ -105,6 +105,8 @@ void perp_rigid_hand_over(contact_step *step);
 const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows);
 /* The most work against the slip u that a friction of mu fn = 1 can do, max over D of -d . u; d NULL: the disc. */
 double perp_rigid_most_work(const rigid_polygon *d, const double *u);
+/* Has a contact the cone of an ellipsoid, which only the fixed point and the convex proofs take? */
+bool perp_rigid_has_ellipsoid(const contact_step *step);
 /* Fills s->u. */
 rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_convex_point *point);
 double perp_rigid_worst(rigid_residual residual);
@@ -166,6 +168,8 @@ typedef struct rigid_attempt {
 /* Begins, then springs; where these fail the proofs that there is no answer, then one method and another (a fallback is
  * counted). INFEASIBLE, with the reason, where it is proven. */
 perp_status perp_rigid_try(contact_step *step, const rigid_method methods[2], rigid_attempt *best, perp_error *error);
+/* The whole of it for an island that has begun and has an ellipsoid. */
+perp_status perp_rigid_solve_ellipsoid(contact_step *step, perp_error *error);
 /* From a point that solves the step to the one that is reported. With full inertia the motion that goes with forces is
  * one, and it is not looked for others. */
 perp_status perp_rigid_finish(contact_step *step, perp_error *error);

@@ -56,7 +56,7 @@ static perp_status begin(contact_step *step, bool friction, perp_error *error)
     int rows = 2 * p->n;
     for (int i = 0; i < p->contact_count; i++) {
         const rigid_polygon *d = perp_rigid_polygon(s, p->row_start[i + 1] - p->row_start[i]);
-        rows += friction && d ? d->count : 3;
+        rows += friction && d ? d->count : 4;
     }
     const perp_status status = perp_cone_program_begin(&s->program, p->n, rows, p->equality_count, error);
     if (status == PERP_STATUS_OK) {

@@ -14,9 +14,14 @@
 #include <string.h>
 
 /* PATIENCE: rounds in which the change has to halve; half as many after every step in which it did not, since what goes
- * to and fro in one step mostly does in the next. */
-enum { MAX_ROUNDS = 100, PATIENCE = 25, ITERATIONS = 30 }; /* a round that misses 1e-12 is as good as the next one */
-static const double RUNAWAY = 1e6;                         /* of F: a jam, where every round asks for larger forces */
+ * to and fro in one step mostly does in the next. ALONE: rounds where no other method follows. */
+enum {
+    MAX_ROUNDS = 100,
+    PATIENCE = 25,
+    ITERATIONS = 30,
+    ALONE = 2000
+};                                 /* a round that misses 1e-12 is as good as the next one */
+static const double RUNAWAY = 1e6; /* of F: a jam, where every round asks for larger forces */
 
 static bool rubs(const rigid_step *s, const double *mu, int i)
 {
@@ -81,7 +86,7 @@ static perp_status build(rigid_step *s, const double *mu, perp_error *error)
     for (int i = 0; i < p->contact_count; i++) {
         const rigid_polygon *d = perp_rigid_polygon(s, p->row_start[i + 1] - p->row_start[i]);
         unknowns += rubs(s, mu, i) ? 1 : 0;
-        rows += 1 + (d ? d->count : 3);
+        rows += 1 + (d ? d->count : 4);
     }
     const perp_status status = perp_cone_program_begin(&s->program, unknowns, rows, p->equality_count, error);
     if (status != PERP_STATUS_OK) {
@@ -217,12 +222,13 @@ perp_status perp_rigid_solve_fixed(contact_step *step, bool *solved, rigid_fixed
     rigid_step *s = step->own;
     perp_status status = build(s, step->mu, error);
     double mark = INFINITY; /* half the change at round `marked` */
-    const bool springs = has_springs(&s->qp);
-    const int patience = PATIENCE >> perp_rigid_unsettled(step);
+    const bool alone = perp_rigid_has_ellipsoid(step),
+               springs = has_springs(&s->qp) || alone; /* nothing is chosen after */
+    const int patience = alone ? ALONE : PATIENCE >> perp_rigid_unsettled(step), most = alone ? ALONE : MAX_ROUNDS;
     bool ended = false;
     *solved = false;
     *info = (rigid_fixed_info){.change = INFINITY};
-    for (int marked = 0, next = 2; status == PERP_STATUS_OK && info->rounds < MAX_ROUNDS && !*solved && !ended;) {
+    for (int marked = 0, next = 2; status == PERP_STATUS_OK && info->rounds < most && !*solved && !ended;) {
         const double before = info->change;
         status = solve_round(step, &ended, error);
         if (ended) {

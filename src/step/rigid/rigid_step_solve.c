@@ -162,6 +162,38 @@ static void come_to_rest(contact_step *step)
     }
 }
 
+static void hand_over(contact_step *step)
+{
+    rigid_step *s = step->own;
+    perp_rigid_hand_over(step);
+    for (int i = 0; i < step->free_count; i++) { /* for perp_rigid_accept */
+        s->now_settles[step->dof_of_free[i]] = s->settles;
+    }
+}
+
+/* Normal forces that are not unique need not settle: the law is what counts. */
+perp_status perp_rigid_solve_ellipsoid(contact_step *step, perp_error *error)
+{
+    rigid_step *s = step->own;
+    rigid_fixed_info info;
+    bool solved = false, proven = false;
+    perp_rigid_recall(step);
+    perp_status status = perp_rigid_solve_fixed(step, &solved, &info, error);
+    s->settles = solved;
+    solved = status == PERP_STATUS_OK && law_of(step) <= step->settings->tolerance;
+    if (status == PERP_STATUS_OK && !solved) {
+        const double residual = law_of(step);
+        status = perp_rigid_prove_none(step, &proven, error);
+        return status == PERP_STATUS_OK && !proven ? perp_step_not_converged(step, "fixed-point", residual, error)
+                                                   : status;
+    }
+    if (status == PERP_STATUS_OK) {
+        come_to_rest(step);
+        hand_over(step);
+    }
+    return status;
+}
+
 perp_status perp_rigid_finish(contact_step *step, perp_error *error)
 {
     rigid_step *s = step->own;
@@ -179,9 +211,6 @@ perp_status perp_rigid_finish(contact_step *step, perp_error *error)
         status = perp_rigid_look_for_sticking(step, error);
     }
     come_to_rest(step);
-    perp_rigid_hand_over(step);
-    for (int i = 0; i < step->free_count; i++) { /* for perp_rigid_accept */
-        s->now_settles[step->dof_of_free[i]] = s->settles;
-    }
+    hand_over(step);
     return status;
 }
