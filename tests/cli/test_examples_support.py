@@ -77,8 +77,29 @@ def test_a_log_and_its_csv_have_the_supports(perp, tmp_path):
     perp("export", str(tmp_path / "a.mcap"), "--csv", str(tmp_path / "log"))
     for name in ("state.csv", "contacts.csv"):
         assert (tmp_path / "run" / name).read_text() == (tmp_path / "log" / name).read_text()
+
+
+@pytest.mark.parametrize("scene, model", [(NARROW, "qs-ncp"), (NARROW, "qs-cone"), (NARROW, "dyn-ncp"), (NARROW, "compliant"),
+                                          (TOP, "qs-cone"), (TOP, "dyn-ncp"), (TOP, "qs-opt")])
+def test_runs_go_on_from_their_logs(perp, tmp_path, scene, model):
+    perp("run", scene, "--model", model, "--steps", "60", "--log", str(tmp_path / "a.mcap"))
     further = perp.json("run", "--resume", str(tmp_path / "a.mcap"), "--steps", "90")
-    assert further["hash"] == perp.json("run", NARROW, "--steps", "90")["hash"]
+    whole = perp.json("run", scene, "--model", model, "--steps", "90")
+    numbers = [[{k: v for k, v in c.items() if k not in ("why", "flip")} for c in r["contacts"]] for r in (further, whole)]
+    assert further["hash"] == whole["hash"] and numbers[0] == numbers[1]
+
+
+def test_what_analysis_says_of_supports(perp):
+    """The motion of a convex step is one; rigidity knows no given normal forces; answers of an ellipsoid are not counted."""
+    found = perp.json("analyze", NARROW, "--model", "qs-cone", "--at", "2")
+    assert found["existence"]["verdict"] == "exists" and found["uniqueness"]["verdict"] == "unique"
+    assert found["rigidity"]["verdict"] == "unknown" and any("support" in w["text"] for w in found["why"])
+    slides = [f for f in found["uniqueness"]["forces"] if f["contact"].startswith("slider slider")]
+    assert len(slides) == 16 and all(len(f["ft"]) == 2 and f["fn"] == pytest.approx([f["fn"][0]] * 2, rel=1e-7) for f in slides)
+    rigid = perp.json("analyze", NARROW, "--model", "qs-ncp", "--at", "2")
+    assert rigid["uniqueness"]["verdict"] in ("unique", "unique-at-these-normal-forces")
+    ellipsoid = perp.json("analyze", TOP)
+    assert ellipsoid["existence"]["verdict"] == "exists" and ellipsoid["uniqueness"]["verdict"] == "unknown"
 
 
 def test_sums_over_a_support(perp, tmp_path):

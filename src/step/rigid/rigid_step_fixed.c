@@ -14,13 +14,9 @@
 #include <string.h>
 
 /* PATIENCE: rounds in which the change has to halve; half as many after every step in which it did not, since what goes
- * to and fro in one step mostly does in the next. ALONE: rounds where no other method follows. */
-enum {
-    MAX_ROUNDS = 100,
-    PATIENCE = 25,
-    ITERATIONS = 30,
-    ALONE = 2000
-};                                 /* a round that misses 1e-12 is as good as the next one */
+ * to and fro in one step mostly does in the next. ALONE: rounds where no other method follows. ITERATIONS: a round that
+ * misses 1e-12 is as good as the next one. */
+enum { MAX_ROUNDS = 100, PATIENCE = 25, ITERATIONS = 30, ALONE = 2000 };
 static const double RUNAWAY = 1e6; /* of F: a jam, where every round asks for larger forces */
 
 static bool rubs(const rigid_step *s, const double *mu, int i)
