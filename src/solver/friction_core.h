@@ -54,7 +54,7 @@ typedef struct perp_friction_lifted {
 typedef struct perp_friction_tally {
     int tried, solved;
 } perp_friction_tally;
-enum { PERP_FRICTION_LINES = 12 };
+enum { PERP_FRICTION_LINES = 11 };
 
 struct perp_friction_workspace {
     perp_allocator allocator;
@@ -94,16 +94,14 @@ struct perp_friction_workspace {
     double rho, delta;                /* proximal terms of the factored matrix */
 
     double *along; /* 4 slack vectors of friction_smooth.c */
-    /* friction_gauss_seidel.c: P = (A + rho I)^-1 by block, its row of an unknown and the block of that; J P J' of
-     * contacts and bounds, of equations; unknowns that an equation commands */
-    double *inverse, **response_of, *own_w, *loop_w;
-    int *block_of;
-    bool *fixed_dof;
-    int *lag; /* by cone: iterations for which the interior point leaves the derivative of its shift out */
+    int *lag;      /* by cone: iterations for which the interior point leaves the derivative of its shift out */
     perp_convex_iterate solved; /* a point kept aside */
     int *normal_start;          /* the normal rows alone, for a proof */
     double *normal_jacobian;
-    double error;  /* the last that perp_friction_look returned */
+    double error; /* the last that perp_friction_look returned */
+    double
+        give; /* > 0: contacts give way by this times the change of their forces, of which `give_from` are the first */
+    const double *give_from;
     double smooth; /* > 0: projections and |u_T| are smoothed by this, see friction_smooth.c */
 
     perp_friction_islands islands;   /* of a problem with bodies */
@@ -150,6 +148,12 @@ double perp_friction_natural(perp_friction_workspace *f, const double *u, const 
 void perp_friction_clear(const perp_friction_workspace *f, perp_convex_iterate *at);
 /* A slack vector: `value` times e in every cone, so in every row. */
 void perp_friction_fill_heads(const perp_convex_workspace *c, double value, double *slacks);
+
+/* What z and what has given way count in the natural map: 1, less where contacts give way by more than that. */
+static inline double perp_friction_pace(const perp_friction_workspace *f)
+{
+    return f->give > 1.0 ? 1.0 / f->give : 1.0;
+}
 
 /* ---- friction_step.c -------------------------------------------------------------------------------------------- */
 
@@ -212,7 +216,8 @@ typedef struct perp_friction_memory {
     int count;
 } perp_friction_memory;
 
-/* One step of it, after perp_friction_look; `reg` regularises the matrix. False where numbers failed. */
+/* One step of it, after perp_friction_look; `reg` regularises the matrix. NULL: all of the step, without a search.
+ * False where numbers failed. */
 bool perp_friction_newton_step(perp_friction_workspace *f, perp_convex_iterate *at, double reg,
                                perp_friction_memory *memory);
 /* Its parts, after perp_friction_look: the matrix, and the direction that removes `natural`, rd and rc, which goes to
@@ -225,6 +230,8 @@ void perp_friction_newton_blocks(int rows, const double *argument, const double 
                                  double *b, double *g);
 /* Smoothed projections, followed along the curve of their solutions. */
 bool perp_friction_smooth(perp_friction_workspace *f);
+/* Implicit steps of forces that settle. */
+bool perp_friction_proximal(perp_friction_workspace *f);
 
 typedef struct perp_friction_attempt {
     double start;       /* r and z of the start: this times e */
@@ -235,12 +242,6 @@ typedef struct perp_friction_attempt {
 } perp_friction_attempt;
 
 bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *attempt);
-/* Gauss-Seidel; false at once for a problem without inertia. */
-typedef struct perp_friction_sweeping {
-    double part; /* of the way to a contact's own solution that it goes */
-    int rounds;
-} perp_friction_sweeping;
-bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_sweeping *how);
 /* friction_rest.c: a fixed point on the shift, from that of the least motion. */
 typedef struct perp_friction_resting {
     double rho; /* bodies are held near their last motion by this */

@@ -107,13 +107,14 @@ static void linearise(perp_friction_workspace *f, double reg)
 {
     perp_convex_workspace *c = f->convex;
     double *omega = c->omega;
+    const double pace = perp_friction_pace(f);
     for (int i = 0; i < f->scaled.contact_count + c->bounds; i++) {
         int start = 0;
         const int rows = rows_of(f, i, &start);
         const cone_derivative d = differentiate(rows, f->argument + start, f->smooth);
         double weights[3];
         for (int k = 0; k < 3; k++) {
-            weights[k] = d.value[k] / (d.rest[k] + reg * d.value[k]);
+            weights[k] = pace * d.value[k] / (d.rest[k] + reg * d.value[k]);
         }
         if (rows == 1) {
             c->weight[start] = weights[0];
@@ -166,6 +167,9 @@ static void linearise_dense(perp_friction_workspace *f, double reg)
     for (int i = 0; i < f->scaled.contact_count; i++) {
         const int start = row_start[i], rows = row_start[i + 1] - start;
         perp_friction_newton_blocks(rows, f->argument + start, f->t + start, reg, f->smooth, b, g);
+        for (int k = 0; k < rows * rows; k++) {
+            g[k] *= perp_friction_pace(f);
+        }
         b += (ptrdiff_t)rows * rows;
         g += (ptrdiff_t)rows * rows;
     }
@@ -177,7 +181,7 @@ bool perp_friction_newton_factor(perp_friction_workspace *f, double reg)
         linearise_dense(f, reg);
         return perp_friction_factor_dense(f);
     }
-    f->rho = f->delta = reg;
+    f->rho = f->delta = f->give > 0.0 ? FRICTION_DAMPING_LEAST : reg; /* only contacts give way */
     linearise(f, reg);
     perp_friction_factor(f);
     return true;
@@ -249,14 +253,16 @@ bool perp_friction_newton_step(perp_friction_workspace *f, perp_convex_iterate *
     if (!f->local) { /* 0 times what was there before may be no number */
         memset(f->rd_change, 0, (size_t)f->convex->n * sizeof(double));
     }
-    memory->merit[memory->count++ % PERP_FRICTION_REMEMBERED] = merit(f, at, 0.0);
-    for (int i = 0; i < memory->count && i < PERP_FRICTION_REMEMBERED; i++) {
-        reference = fmax(reference, memory->merit[i]);
+    if (memory) {
+        memory->merit[memory->count++ % PERP_FRICTION_REMEMBERED] = merit(f, at, 0.0);
+        for (int i = 0; i < memory->count && i < PERP_FRICTION_REMEMBERED; i++) {
+            reference = fmax(reference, memory->merit[i]);
+        }
     }
     if (!perp_friction_newton_factor(f, reg) || !perp_friction_newton_solve(f, reg)) {
         return false;
     }
-    advance(f, at, search(f, at, reference, &reached));
+    advance(f, at, memory ? search(f, at, reference, &reached) : 1.0);
     return true;
 }
 

@@ -99,16 +99,23 @@ bool perp_friction_must_stop(const perp_friction_workspace *f)
     return (f->cancel && *f->cancel) || f->factorisations >= f->max_factorisations;
 }
 
+/* By how much a slack has given way during a step of friction_proximal.c. */
+static double given_way(const perp_friction_workspace *f, const double *y, int slack)
+{
+    return f->give > 0.0 ? f->give * (y[slack] - f->give_from[slack]) : 0.0;
+}
+
 double perp_friction_natural(perp_friction_workspace *f, const double *u, const double *y)
 {
     const perp_convex_workspace *c = f->convex;
+    const double pace = perp_friction_pace(f);
     double largest = 0.0;
     for (int r = 0; r < c->range_count; r++) {
         for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
             f->t[i] = 0.0;
             f->z[i] = u[i];
-            f->argument[i] = y[i] - u[i];
-            f->natural[i] = f->argument[i] > 0.0 ? u[i] : y[i];
+            f->argument[i] = y[i] - pace * (u[i] + given_way(f, y, i));
+            f->natural[i] = f->argument[i] > 0.0 ? y[i] - f->argument[i] : y[i];
             if (f->smooth > 0.0) { /* less what the smoothed projection is above the other */
                 f->natural[i] -= perp_friction_smooth_value(-fabs(f->argument[i]), f->smooth);
             }
@@ -126,7 +133,7 @@ double perp_friction_natural(perp_friction_workspace *f, const double *u, const 
         for (int i = start; i < start + size; i++) {
             f->t[i] = i > start && slip > SLIP_LEAST ? u[i] / slip : 0.0;
             f->z[i] = i == start ? u[i] + slip : u[i];
-            f->argument[i] = y[i] - f->z[i];
+            f->argument[i] = y[i] - pace * (f->z[i] + given_way(f, y, i));
         }
         if (f->smooth > 0.0) {
             perp_friction_smooth_project(size, f->smooth, f->argument + start, projected);

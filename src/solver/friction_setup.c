@@ -11,7 +11,7 @@
 /* Lengths of the arrays: of the scaled problem, and of the point as given. */
 typedef struct sizes {
     int n, contacts, rows, slacks, equations, bounds;
-    int hessian, inverse, dofs, jacobian, equality_entries;
+    int hessian, held, dofs, jacobian, equality_entries;
 } sizes;
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
@@ -28,8 +28,8 @@ static void lay_out_problem(perp_friction_workspace *f, const sizes *z, perp_sli
                              &f->joined.y_upper, &f->solved.x,
                              &f->rd_change,      &f->centre_x};
     double **by_row[] = {&f->row_scale, &f->offset, &f->free_offset, &f->point.y, &f->joined.y};
-    double **by_equation[] = {&f->equation_scale,    &f->equality_target, &f->point.y_equality,
-                              &f->joined.y_equality, &f->solved.z,        &f->loop_w};
+    double **by_equation[] = {&f->equation_scale, &f->equality_target, &f->point.y_equality, &f->joined.y_equality,
+                              &f->solved.z};
     double **by_slack[] = {&f->u,        &f->du,    &f->t,      &f->z,       &f->natural,
                            &f->argument, &f->fixed, &f->change, &f->weighed, &f->solved.y};
     perp_slice_cut_each(s, n, sizeof by_unknown / sizeof *by_unknown, by_unknown);
@@ -37,7 +37,7 @@ static void lay_out_problem(perp_friction_workspace *f, const sizes *z, perp_sli
     perp_slice_cut_each(s, e, sizeof by_equation / sizeof *by_equation, by_equation);
     perp_slice_cut_each(s, m, sizeof by_slack / sizeof *by_slack, by_slack);
     perp_slice_cut_each(s, n + e, 2, (double **[]){&f->residual, &f->correction});
-    perp_slice_cut_each(s, (size_t)z->inverse, 2, (double **[]){&f->held_hessian, &f->inverse});
+    f->held_hessian = perp_slice_cut(s, (size_t)z->held, sizeof(double));
     f->row_of = perp_slice_cut(s, rows, sizeof(int));
     f->row_start = perp_slice_cut(s, contacts + 1, sizeof(int));
     f->dof_start = perp_slice_cut(s, contacts + 1, sizeof(int));
@@ -48,10 +48,6 @@ static void lay_out_problem(perp_friction_workspace *f, const sizes *z, perp_sli
     f->jacobian = perp_slice_cut(s, (size_t)z->jacobian, sizeof(double));
     f->normal_jacobian = perp_slice_cut(s, (size_t)z->dofs, sizeof(double));
     f->equality_values = perp_slice_cut(s, (size_t)z->equality_entries, sizeof(double));
-    f->response_of = perp_slice_cut(s, n, sizeof(double *));
-    f->block_of = perp_slice_cut(s, n, sizeof(int));
-    f->fixed_dof = perp_slice_cut(s, n, sizeof(bool));
-    f->own_w = perp_slice_cut(s, 3 * m, sizeof(double));
     f->along = perp_slice_cut(s, 4 * m, sizeof(double));
 }
 
@@ -104,7 +100,7 @@ static sizes measure(const perp_contact_friction *problem)
     for (int k = 0; k < p->block_count; k++) {
         const int size = p->block_start[k + 1] - p->block_start[k];
         z.hessian += p->hessian ? size * size : 0;
-        z.inverse += size * size;
+        z.held += size * size;
     }
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];

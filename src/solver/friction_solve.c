@@ -33,7 +33,7 @@ static const method_line METHODS[] = {
     {"ipm-w", "the same in the forces alone: local problems"},
     {"smooth", "smoothed projections, the smoothing followed to nothing around turning points"},
     {"rest", "fixed point over convex cone problems from the least motion: above all problems without inertia"},
-    {"gauss-seidel", "contact by contact, then Newton with much damping"},
+    {"proximal", "implicit steps of forces that settle, each solved by Newton's method; then Newton"},
 };
 
 int perp_friction_method_count(void)
@@ -305,15 +305,14 @@ static bool run_islands(perp_friction_workspace *f, const perp_friction_settings
 /* One start of one method. The counts of what each decides, on seeds that none was chosen on, are in docs/solvers.md.
  */
 typedef struct fallback {
-    enum { REST, REST_DRAWN, IPM, SWEEPS, SMOOTH, NEAR } kind;
+    enum { REST, REST_DRAWN, IPM, PROXIMAL_STEPS, SMOOTH, NEAR } kind;
     const char *label;
     int factorisations; /* at most, so that something is left for those that follow */
     perp_friction_resting rest;
     int start; /* of the interior point */
-    perp_friction_sweeping sweeps;
 } fallback;
 
-static const char *const METHOD_OF[] = {"rest", "rest", "ipm", "gauss-seidel", "smooth", "newton"};
+static const char *const METHOD_OF[] = {"rest", "rest", "ipm", "proximal", "smooth", "newton"};
 
 static const fallback SCHEDULE[] = {
     {REST, "rest, rho 10", 1000, .rest = {10.0, 40, false, NULL}},
@@ -321,12 +320,11 @@ static const fallback SCHEDULE[] = {
     {REST, "rest, rho 1", 1500, .rest = {1.0, 40, false, NULL}},
     {IPM, "ipm, unit start", 250, .start = UNIT},
     {IPM, "ipm, the other start", 250, .start = OTHER},
-    {SWEEPS, "gauss-seidel", 1500, .sweeps = {0.5, 6}}, /* walls and wedges swing with the whole of the step */
+    {.kind = PROXIMAL_STEPS, .label = "proximal", .factorisations = 8000},
     {.kind = SMOOTH, .label = "smooth", .factorisations = 2000},
     {IPM, "ipm, near the best", 250, .start = NEAR_BEST},
     {IPM, "ipm, nearer to it", 250, .start = NEARER_BEST},
     {.kind = REST_DRAWN, .label = "rest, drawn", .factorisations = 25000},
-    {SWEEPS, "gauss-seidel, shorter steps", 1500, .sweeps = {0.2, 4}},
     {.kind = NEAR, .label = "newton, near the best", .factorisations = 300},
 };
 _Static_assert(sizeof SCHEDULE / sizeof *SCHEDULE == PERP_FRICTION_LINES, "a count for every line");
@@ -338,8 +336,7 @@ const char *perp_friction_line_label(int line)
 
 static bool applies(const perp_friction_workspace *f, const fallback *line)
 {
-    enum { SWEPT = 300 }; /* rows of a local problem, W not sparse, that Gauss-Seidel has time for */
-    enum { DRAWN = 60 };  /* contacts: of 20 draws with more one in forty solves */
+    enum { DRAWN = 60 }; /* contacts: of 20 draws with more one in forty solves */
     switch (line->kind) {
     case REST:
         return !f->local && (line->rest.all || perp_friction_holds_some(f));
@@ -347,8 +344,8 @@ static bool applies(const perp_friction_workspace *f, const fallback *line)
         return !f->local && perp_friction_holds_some(f) && f->scaled.contact_count <= DRAWN;
     case IPM:
         return !f->local;
-    case SWEEPS:
-        return !f->local || f->has_sparse || f->convex->m <= SWEPT;
+    case PROXIMAL_STEPS: /* without inertia nothing says how fast a body moves while contacts give way */
+        return f->local || !perp_friction_holds_some(f);
     case SMOOTH:
     case NEAR:
         return true;
@@ -365,8 +362,8 @@ static bool run_line(perp_friction_workspace *f, const perp_friction_settings *s
         return perp_friction_rest_drawn(f);
     case IPM:
         return run_ipm(f, settings, line->start);
-    case SWEEPS:
-        return perp_friction_gauss_seidel(f, &line->sweeps);
+    case PROXIMAL_STEPS:
+        return perp_friction_proximal(f);
     case SMOOTH:
         return perp_friction_smooth(f);
     case NEAR:

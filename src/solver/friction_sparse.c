@@ -218,28 +218,20 @@ perp_status perp_friction_sparse_setup(perp_friction_sparse *s, perp_error *erro
 
 /* ---- numbers ---------------------------------------------------------------------------------------------------- */
 
-void perp_friction_sparse_multiply_contact(const perp_friction_sparse *s, int contact, const double *r, double u[3])
-{
-    const int rows = s->row_start[contact + 1] - s->row_start[contact];
-    u[0] = u[1] = u[2] = 0.0;
-    for (int k = s->block_start[contact]; k < s->block_start[contact + 1]; k++) {
-        const double *entry = s->values + 9 * (ptrdiff_t)k;
-        const int first = s->row_start[s->blocks[k].j], end = s->row_start[s->blocks[k].j + 1];
-        for (int row = 0; row < rows; row++) {
-            for (int c = first; c < end; c++) {
-                u[row] += *entry++ * r[c];
-            }
-        }
-    }
-}
-
 void perp_friction_sparse_multiply(const perp_friction_sparse *s, const double *r, double *u)
 {
+    memset(u, 0, (size_t)s->row_start[s->contacts] * sizeof *u);
     for (int i = 0; i < s->contacts; i++) {
-        const int first = s->row_start[i], rows = s->row_start[i + 1] - first;
-        double own[3];
-        perp_friction_sparse_multiply_contact(s, i, r, own);
-        memcpy(u + first, own, (size_t)rows * sizeof *u);
+        const int first_row = s->row_start[i], end_row = s->row_start[i + 1];
+        for (int k = s->block_start[i]; k < s->block_start[i + 1]; k++) {
+            const double *entry = s->values + 9 * (ptrdiff_t)k;
+            const int first = s->row_start[s->blocks[k].j], end = s->row_start[s->blocks[k].j + 1];
+            for (int row = first_row; row < end_row; row++) {
+                for (int c = first; c < end; c++) {
+                    u[row] += *entry++ * r[c];
+                }
+            }
+        }
     }
 }
 

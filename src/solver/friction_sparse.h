@@ -41,9 +41,7 @@ perp_status perp_friction_sparse_look(perp_friction_sparse *sparse, int contacts
                                       bool *suits);
 perp_status perp_friction_sparse_setup(perp_friction_sparse *sparse, perp_error *error);
 
-/* u = W r, all of it or the rows of one contact. */
-void perp_friction_sparse_multiply_contact(const perp_friction_sparse *sparse, int contact, const double *r,
-                                           double u[3]);
+/* u = W r. */
 void perp_friction_sparse_multiply(const perp_friction_sparse *sparse, const double *r, double *u);
 /* B + G W, B and G by contact; then its solution, in place of the right-hand side; false where that is not
  * one to a relative 1e-6, and the right-hand side is as it was. */

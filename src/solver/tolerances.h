@@ -251,6 +251,8 @@ static const double STEP_LEFT = 1e-3, STEP_SIZE_LEAST = 1e-11;
 static const double FRICTION_PROXIMAL = 1e-10;
 /* none: the least part of the centre that a step of the interior point aims at. */
 static const double FRICTION_CENTRING_LEAST = 1e-6;
+/* errors: of a proximal step, at rounding; and the least that contacts give way by in one. */
+static const double GIVE_ROUNDING = 1e-13, GIVE_LEAST = 1e-9;
 /* a length along the curve of smoothed projections: a shorter step is given up. */
 static const double SMOOTH_SHORTEST = 1e-6;
 /* the smoothing at which its curve ends: rounding of the projections. */

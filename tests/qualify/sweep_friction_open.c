@@ -17,7 +17,7 @@ enum { CAP = 300 }; /* factorisations: a second of a large one */
 #define JUDGED (TOLERANCE * (1.0 + 1e-6)) /* the judge's sums and the library's differ in their last bits */
 
 /* Of seed 1. */
-static const int with_inertia[] = {74, 522, 1925, 2263, 5261, 8089, 9948, 2485, 4070, 4423, 6899, 7324};
+static const int with_inertia[] = {522, 1925, 2263, 5261, 8089, 9948, 7324};
 static const int quasistatic[] = {805, 1411, 1420};
 enum {
     WITH_INERTIA = (int)(sizeof with_inertia / sizeof *with_inertia),

@@ -1,4 +1,5 @@
-/* Gauss-Seidel for Coulomb friction alone: contacts, equations that command an unknown, equations that couple two. */
+/* Proximal steps alone: contacts, equations that command an unknown, equations that couple two, many contacts where
+ * three would do. */
 #include "friction_test.h"
 
 #include <setjmp.h>
@@ -9,12 +10,13 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <string.h>
 
 static const double CLOSE = 1e-6; /* residuals are 1e-8 at most, and the problems' numbers about 1 */
 
 static perp_outcome solve(const perp_contact_friction *problem, perp_convex_point *solution)
 {
-    const perp_friction_settings settings = friction_settings("gauss-seidel");
+    const perp_friction_settings settings = friction_settings("proximal");
     return solve_contact_friction(problem, &settings, solution).outcome;
 }
 
@@ -116,12 +118,61 @@ static void a_mass_slides_or_sticks(void **state)
     }
 }
 
+/* A sled in the plane on forty points along its runner: x, y and its turn. Its weight is 2 and it is thrown at 3 along
+ * the ground, with mu = 0.25: it slides on with 3 - 0.25 * 2 and does not turn, whatever the forces of the points are.
+ */
+static void a_sled_on_forty_points(void **state)
+{
+    (void)state;
+    enum { POINTS = 40, ROWS = 2 * POINTS };
+    const int block_start[] = {0, 3};
+    const double inertia[] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, load[] = {-3, 2, 0};
+    int row_start[POINTS + 1], dof_start[POINTS + 1], dofs[3 * POINTS];
+    double jacobian[3 * ROWS], offset[ROWS] = {0}, mu[POINTS], r[ROWS], v[3], lower[3], upper[3];
+    for (int i = 0; i <= POINTS; i++) {
+        row_start[i] = 2 * i;
+        dof_start[i] = 3 * i;
+    }
+    for (int i = 0; i < POINTS; i++) {
+        const double rows[6] = {0, 1, (i + 0.5) / POINTS - 0.5, 1, 0, 0};
+        memcpy(jacobian + (ptrdiff_t)6 * i, rows, sizeof rows);
+        mu[i] = 0.25;
+        for (int k = 0; k < 3; k++) {
+            dofs[3 * i + k] = k;
+        }
+    }
+    const perp_contact_qp system = {.n = 3,
+                                    .block_count = 1,
+                                    .block_start = block_start,
+                                    .hessian = inertia,
+                                    .g = load,
+                                    .contact_count = POINTS,
+                                    .row_start = row_start,
+                                    .slack_start = row_start,
+                                    .dof_start = dof_start,
+                                    .dofs = dofs,
+                                    .jacobian = jacobian,
+                                    .offset = offset};
+    perp_convex_point solution = {v, r, NULL, lower, upper};
+    assert_int_equal(solve(&(perp_contact_friction){&system, mu}, &solution), PERP_OUTCOME_SOLVED);
+    double weight = 0.0, friction = 0.0, turning = 0.0;
+    for (int i = 0; i < POINTS; i++) {
+        weight += r[2 * i];
+        friction += r[2 * i + 1];
+        turning += r[2 * i] * jacobian[6 * i + 2];
+        assert_true(r[2 * i] >= -CLOSE);
+    }
+    assert_true(fabs(v[0] - 2.5) < CLOSE && fabs(v[1]) < CLOSE && fabs(v[2]) < CLOSE);
+    assert_true(fabs(weight - 2.0) < CLOSE && fabs(friction + 0.5) < CLOSE && fabs(turning) < CLOSE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(held_between_fingers),
         cmocka_unit_test(one_holds_the_other),
         cmocka_unit_test(a_mass_slides_or_sticks),
+        cmocka_unit_test(a_sled_on_forty_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
