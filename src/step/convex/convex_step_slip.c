@@ -154,16 +154,18 @@ void perp_convex_step_note_lift(contact_step *step)
 
 /* A contact's room for the next answer: the slip of the last one, and twice the way there where bodies overlap, since
  * with more friction there is less slip. With much friction it may go to and fro, so that it stays between what has
- * parted and what has overlapped; other contacts change that, and then it begins anew. */
+ * parted and what has overlapped. Other contacts change that: where the slip is farther off than some times what is
+ * left between the two, one of them is of what others were before, and that side is forgotten. */
 static double next_room(convex_step *c, int i, double room)
 {
+    static const double FARTHER = 8.0;
     const double change = c->parting[i] - room;
     if (change >= 0.0) {
         c->room_low[i] = room;
-        c->room_high[i] = c->room_high[i] > room ? c->room_high[i] : INFINITY;
+        c->room_high[i] = FARTHER * (c->room_high[i] - room) > change ? c->room_high[i] : INFINITY;
     } else {
         c->room_high[i] = room;
-        c->room_low[i] = c->room_low[i] < room ? c->room_low[i] : 0.0;
+        c->room_low[i] = FARTHER * (room - c->room_low[i]) > -change ? c->room_low[i] : 0.0;
     }
     const double next = room + (change < 0.0 ? 2.0 : 1.0) * change;
     const bool between = next >= c->room_low[i] && next < c->room_high[i];
@@ -184,10 +186,11 @@ static void correct_rooms(contact_step *step, bool none)
     perp_convex_step_fill(c, step);
 }
 
-/* Less room may leave no motion; then Anitescu's law, which has none, has none either. */
+/* Less room may leave no motion; then Anitescu's law, which has none, has none either. Case 513 of the dynamic sweep
+ * settles in 16 to 40 rounds for most of its time. */
 perp_status perp_convex_step_solve_sliding(contact_step *step, perp_error *error)
 {
-    enum { AGAIN = 15 }; /* of 287 such steps of 40 thrown boxes 94 took one, 253 at most three, all seven */
+    enum { AGAIN = 40 }; /* of 287 such steps of 40 thrown boxes 94 took one, 253 at most three, all seven */
     convex_step *c = step->own;
     perp_status status = step->free_count > 0 ? perp_convex_step_begin(step, error) : PERP_STATUS_OK;
     if (status != PERP_STATUS_OK || step->free_count == 0) {
