@@ -1,5 +1,5 @@
 /* perp analyze: certificates of a state. */
-#include "cli.h"
+#include "analyze_state.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -136,17 +136,28 @@ static void print_rigidity(const perp_rigidity *r)
     printf("\n");
 }
 
+static const char *yes(bool is)
+{
+    return is ? "yes" : "no";
+}
+
 static void print_closure(const perp_analysis *a)
 {
     for (int i = 0; i < a->closure_count; i++) {
         const perp_closure *c = &a->closures[i];
-        printf("%s %-13s force closure %s, form closure %s, equilibrium %s, jammed %s, margin %.4g\n",
-               i == 0 ? "held" : "    ", a->model->scene->bodies[c->body].name, c->force_closure ? "yes" : "no",
-               c->form_closure ? "yes" : "no", c->equilibrium ? "yes" : "no", c->jammed ? "yes" : "no", c->margin);
+        printf("%-15s force closure %s", a->model->scene->bodies[c->body].name, yes(c->force_closure));
+        if (c->force_closure) {
+            printf(" (margin %.4g)", c->margin);
+        }
+        printf(", form closure %s", yes(c->form_closure));
+        if (c->form_closure) {
+            printf(" (order %d)", c->form_closure_order);
+        }
+        printf(", equilibrium %s, wedged %s, jammed %s\n", yes(c->equilibrium), yes(c->wedged), yes(c->jammed));
     }
 }
 
-static int print_words(const perp_analysis *a, const perp_state *state)
+static void print_words(const perp_analysis *a, const perp_state *state)
 {
     const perp_uniqueness *u = &a->uniqueness;
     printf("%s at t = %g s, %s\n\n", a->model->scene->name, a->t, a->rung->name);
@@ -172,7 +183,6 @@ static int print_words(const perp_analysis *a, const perp_state *state)
         }
         printf("%s\n", a->reasons[i].text);
     }
-    return cli_finish(EXIT_DONE);
 }
 
 /* ---- the state --------------------------------------------------------------------------------------------------- */
@@ -192,71 +202,97 @@ static perp_status go_to(perp_sim *sim, double at, perp_error *error)
     return status;
 }
 
-static perp_status analyze(const perp_model *model, double at, perp_analysis **analysis, perp_sim **sim,
-                           perp_error *error)
+static perp_status take_state(perp_sim *sim, double at, const analyze_state *from, perp_error *error)
+{
+    if (from) {
+        const perp_state *state = perp_sim_state(from->sim);
+        return perp_sim_set_state(sim, state->t, state->q, state->v, error);
+    }
+    if (at > 0.0 && !perp_rung_find(perp_sim_model(sim)->scene->run.model)->step) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "`%s` answers about the initial state: leave --at out",
+                         perp_sim_model(sim)->scene->run.model);
+    }
+    return go_to(sim, at, error);
+}
+
+perp_status cli_analyze_open(const cli_arguments *arguments, const cli_settings *settings, double at,
+                             const analyze_state *from, unsigned certificates, analyze_state *out)
 {
     perp_analyze_options options = perp_analyze_options_default();
     options.cancel = cli_interrupt_flag();
-    perp_status status = perp_sim_create(model, NULL, sim, error);
-    if (status == PERP_STATUS_OK && at > 0.0 && !perp_rung_find(model->scene->run.model)->step) {
-        status = perp_fail(error, PERP_STATUS_BAD_INPUT, "`%s` answers about the initial state: leave --at out",
-                           model->scene->run.model);
+    options.certificates = certificates;
+    memset(out, 0, sizeof *out);
+    perp_status status = cli_load_scene(arguments, settings, NULL, &out->scene, &out->diagnostics);
+    if (status != PERP_STATUS_OK) {
+        perp_diagnostics_first_error(&out->diagnostics, status, &out->error);
+        return status;
     }
-    status = status == PERP_STATUS_OK ? go_to(*sim, at, error) : status;
-    return status == PERP_STATUS_OK ? perp_analyze(*sim, &options, analysis, error) : status;
+    status = perp_model_build(out->scene, NULL, &out->model, &out->error);
+    status = status == PERP_STATUS_OK ? perp_sim_create(out->model, NULL, &out->sim, &out->error) : status;
+    status = status == PERP_STATUS_OK ? take_state(out->sim, at, from, &out->error) : status;
+    status = status == PERP_STATUS_OK ? perp_analyze(out->sim, &options, &out->analysis, &out->error) : status;
+    if (status != PERP_STATUS_OK) {
+        cli_locate_failure(out->scene, &out->error);
+    }
+    return status;
 }
 
-/* `told`: the diagnostics that were printed have said what is wrong. */
-static int report(const cli_arguments *a, const perp_analysis *analysis, const perp_sim *sim, const perp_error *error,
-                  bool told)
+void cli_analyze_close(analyze_state *state)
+{
+    perp_analysis_free(state->analysis);
+    perp_sim_free(state->sim);
+    perp_model_free(state->model);
+    perp_scene_free(state->scene);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------- */
+
+/* What was found out, or why there is nothing. */
+static int report(const cli_arguments *a, const cli_threshold *threshold, double at, analyze_state *state)
 {
     const bool json = cli_value(a, "--json") != NULL;
+    perp_error error = state->error;
+    char *text = NULL;
+    if (state->analysis && !json) {
+        print_words(state->analysis, perp_sim_state(state->sim));
+    }
+    bool failed = !state->analysis;
+    if (!failed && threshold->of) {
+        failed = cli_threshold_find(a, threshold, at, state, json ? &text : NULL, &error) != PERP_STATUS_OK;
+    } else if (!failed && json) {
+        text = perp_analysis_json(state->analysis, NULL);
+    }
     int code = EXIT_DONE;
-    if (!analysis) {
-        code = !told ? cli_refuse(error) : error->status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED;
+    if (failed) { /* diagnostics that were printed have said what is wrong */
+        code = state->diagnostics.errors == 0          ? cli_refuse(&error)
+               : error.status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT
+                                                       : EXIT_REFUSED;
+        text = json ? perp_analysis_json(NULL, &error) : NULL;
     }
-    if (json) {
-        const int written = cli_write_json(perp_analysis_json(analysis, analysis ? NULL : error));
-        return written == EXIT_DONE ? code : written;
-    }
-    return analysis ? print_words(analysis, perp_sim_state(sim)) : code;
+    const int written = json ? cli_write_json(text) : cli_finish(EXIT_DONE);
+    return written == EXIT_DONE ? code : written;
 }
 
 static int run(const cli_arguments *a)
 {
     double at;
+    cli_threshold threshold;
     int code = check_usage(a, &at);
+    code = code == EXIT_DONE ? cli_threshold_usage(a, &threshold) : code;
     if (code != EXIT_DONE) {
         return code;
     }
     cli_catch_interrupts();
     cli_settings settings = {0};
-    perp_scene *scene = NULL;
-    perp_model *model = NULL;
-    perp_sim *sim = NULL;
-    perp_analysis *analysis = NULL;
-    perp_diagnostics diagnostics = {0};
-    perp_error error = {0};
     if (!cli_settings_collect(a, &settings)) {
         cli_settings_free(&settings);
         return cli_fail(EXIT_REFUSED, "out of memory");
     }
-    perp_status status = cli_load_scene(a, &settings, NULL, &scene, &diagnostics);
-    cli_print_diagnostics(&diagnostics);
-    if (status == PERP_STATUS_OK) {
-        status = perp_model_build(scene, NULL, &model, &error);
-    } else {
-        perp_diagnostics_first_error(&diagnostics, status, &error);
-    }
-    status = status == PERP_STATUS_OK ? analyze(model, at, &analysis, &sim, &error) : status;
-    if (status != PERP_STATUS_OK && scene) {
-        cli_locate_failure(scene, &error);
-    }
-    code = report(a, analysis, sim, &error, diagnostics.errors > 0);
-    perp_analysis_free(analysis);
-    perp_sim_free(sim);
-    perp_model_free(model);
-    perp_scene_free(scene);
+    analyze_state state;
+    cli_analyze_open(a, &settings, at, NULL, PERP_CERTIFY_ALL, &state);
+    cli_print_diagnostics(&state.diagnostics);
+    code = report(a, &threshold, at, &state);
+    cli_analyze_close(&state);
     cli_settings_free(&settings);
     return code;
 }
@@ -266,6 +302,9 @@ static const cli_option options[] = {
     {"--at", "T", "the state at this time of the run, in seconds; default: 0"},
     {"--h", "S", "step size, in seconds"},
     {"--set", "PATH=VALUE", "change a value of the scene; again for more"},
+    {"--threshold", "PATH", "at which values of PATH verdicts flip; `mu`: of the friction of all contacts"},
+    {"--range", "FROM,TO", "where to look for them; default for mu: 0,2"},
+    {"--verdict", "NAME", "only this one, as closure.disc.jammed or rigidity, by its place in --json; default: all"},
     {"--json", NULL, "one JSON object on standard output"},
 };
 
@@ -273,12 +312,15 @@ const cli_command cli_analyze = {
     .name = "analyze",
     .operand = "SCENE",
     .summary = "can this answer be trusted? existence, uniqueness, rigidity and closure at a state",
-    .details = "examples:\n"
-               "  perp analyze examples/fence-particle/scene.yaml                 at the start of the run\n"
-               "  perp analyze examples/gripper-2d/scene.yaml --at 0.1            at 0.1 s, about the next step\n"
-               "  perp analyze examples/painleve-rod/scene.yaml --model instant   about this instant\n"
-               "  perp analyze examples/wedged-disc/scene.yaml --json | jq .rigidity\n\n"
-               "Every verdict is a proof or `unknown`; what decides is said below it. docs/analyze.md\n",
+    .details =
+        "examples:\n"
+        "  perp analyze examples/fence-particle/scene.yaml                 at the start of the run\n"
+        "  perp analyze examples/gripper-2d/scene.yaml --at 0.1            at 0.1 s, about the next step\n"
+        "  perp analyze examples/painleve-rod/scene.yaml --model instant   about this instant\n"
+        "  perp analyze examples/wedged-disc/scene.yaml --json | jq .rigidity\n"
+        "  perp analyze examples/wedged-disc/scene.yaml --threshold mu     the friction that holds it\n"
+        "  perp analyze examples/peg-in-hole-2d/scene.yaml --at 1.5 --threshold mu --verdict closure.peg.jammed\n\n"
+        "Every verdict is a proof or `unknown`; what decides is said below it. docs/analyze.md\n",
     .options = options,
     .option_count = (int)(sizeof options / sizeof *options),
     .run = run,

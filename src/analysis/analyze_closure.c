@@ -40,7 +40,7 @@ static void write_push(const closing *c, const double *y, char text[PUSH_TEXT])
         for (int k = 0; k < b->dimensions; k++) {
             all[i] -= y[k] * b->basis[k][i];
         }
-        all[i] = fabs(all[i]) < LOAD_ROUNDING ? 0.0 : all[i];
+        all[i] = fabs(all[i]) < COUNTS_AS_NONE ? 0.0 : all[i];
     }
     if (c->point->model->planar) {
         snprintf(text, PUSH_TEXT, "(%.3g, %.3g) N and a moment of %.3g N m", all[0], all[1], all[5] * b->length);

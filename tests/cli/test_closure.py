@@ -4,6 +4,8 @@ import math
 
 import pytest
 
+from conftest import ROOT
+
 
 def planar(bodies, mu, **more):
     return json.dumps({"perp": 1, "name": "closure", "planar": True, "gravity": [0, 0], "bodies": bodies,
@@ -12,6 +14,10 @@ def planar(bodies, mu, **more):
 
 def closure(perp, text, body, *options):
     return perp.json("analyze", perp.write("scene.yaml", text), *options)["closure"][body]
+
+
+def closure_of_file(perp, path, body, *options):
+    return perp.json("analyze", path, *options)["closure"][body]
 
 
 def held_disc(angles, mu, mass=True, **more):
@@ -287,6 +293,19 @@ def test_a_box_between_parallel_walls_slides(perp):
     done = perp.json("analyze", perp.write("scene.yaml", planar(bodies, 0.0)))
     assert not done["closure"]["box"]["form_closure"]
     assert any("was not found to forbid" in reason["text"] for reason in done["why"])
+
+
+def test_the_example_of_a_grasp(perp):
+    """An equilateral triangle of inradius r has J/m = r^2: unit wrenches are those of the disc of 1 m with k = 1."""
+    for mu in (0.1, 0.3, 0.9):
+        said = closure_of_file(perp, ROOT / "examples/grasp-closure/scene.yaml", "part", "--set", f"contacts.friction={mu}")
+        points = []
+        for angle in (90, 210, 330):
+            n = [-math.cos(math.radians(angle)), -math.sin(math.radians(angle))]
+            points += [[n[0] + f * n[1], n[1] - f * n[0], f] for f in (-mu, mu)]
+        expected = radius_by_all_planes(points)
+        assert said["margin"] == pytest.approx(expected, rel=1e-9) and said["form_closure_order"] == 2
+        assert mu > 0.5 or expected == pytest.approx(mu, rel=1e-12)
 
 
 # ---- invariance ------------------------------------------------------------------------------------------------------
