@@ -220,8 +220,9 @@ typedef struct perp_closure {
     int body;
     int contacts; /* that count */
     bool force_closure, form_closure, equilibrium, wedged, jammed;
-    int form_closure_order;     /* 1, 2; 0: there is none */
-    double margin, margin_most; /* N: it is between them, which differ where it was not found to rounding */
+    int form_closure_order;      /* 1, 2; 0: there is none */
+    double margin, margin_least; /* N: it is between them; on round cones in space they differ, and `margin` is the
+                                    better guess by far */
 } perp_closure;
 
 /* A sentence on a contact of the analysis, or on a verdict (contact -1). */

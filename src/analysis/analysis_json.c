@@ -144,7 +144,7 @@ static json_t *closure(const perp_analysis *a)
         perp_json_put(&m, "equilibrium", json_boolean(c->equilibrium));
         perp_json_put(&m, "jammed", json_boolean(c->jammed));
         perp_json_put(&m, "margin", perp_json_real(c->margin));
-        perp_json_put(&m, "margin_at_most", perp_json_real(c->margin_most));
+        perp_json_put(&m, "margin_at_least", perp_json_real(c->margin_least));
         perp_json_put(&m, "wedged", json_boolean(c->wedged));
         perp_json_put(&m, "form_closure_order", c->form_closure ? json_integer(c->form_closure_order) : json_null());
         perp_json_put(&m, "contacts", json_integer(c->contacts));

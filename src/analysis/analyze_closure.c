@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    BALL_WORK = 40000, /* facets, shared by the bodies of an analysis: some 20 ms */
-    BALL_LEAST = 6000, /* of a body */
+    BALL_WORK = 12000, /* facets, shared by the bodies of an analysis: some 6 ms */
+    BALL_LEAST = 500,  /* of a body */
     PUSH_TEXT = 160
 };
 
@@ -93,8 +93,8 @@ static perp_status judge_force_closure(closing *c, perp_error *error)
         return out_of_memory(error);
     }
     c->verdict.force_closure = ball.low > 0.0;
-    c->verdict.margin = ball.low;
-    c->verdict.margin_most = ball.low > 0.0 ? ball.high : 0.0;
+    c->verdict.margin = ball.low > 0.0 ? ball.high : 0.0;
+    c->verdict.margin_least = ball.low;
     judge_wedged(c);
     return explain_ball(c, &ball, error);
 }

@@ -28,6 +28,8 @@
 enum {
     POINTS_MOST = 4000, /* below 2^12, for ridges */
     FACETS_MOST = 8000,
+    DECIDE_MOST = 20000, /* facets, for whether 0 is inside: some 250 are enough */
+    DESCENTS = 1000,     /* steps */
     RIDGE_BITS = 12,
     RIDGES_SIZE = 1 << 16, /* a power of two */
     RIDGES_MOST = RIDGES_SIZE / 2
@@ -57,72 +59,44 @@ typedef struct growing {
 
 /* ---- facets ------------------------------------------------------------------------------------------------------ */
 
-static void swap_columns(int n, double a[][WRENCH_LIFTED], int *order, int i, int j)
-{
-    for (int k = 0; k < n; k++) {
-        const double x = a[k][i];
-        a[k][i] = a[k][j];
-        a[k][j] = x;
-    }
-    const int o = order[i];
-    order[i] = order[j];
-    order[j] = o;
-}
-
-/* Brings the largest entry of what is left to (k, k). */
-static double pivot(int n, double a[][WRENCH_LIFTED], int *order, int k)
-{
-    int row = k, column = k;
-    for (int i = k; i < n; i++) {
-        for (int j = k; j < n; j++) {
-            if (fabs(a[i][j]) > fabs(a[row][column])) {
-                row = i;
-                column = j;
-            }
-        }
-    }
-    for (int j = 0; j <= n && row != k; j++) {
-        const double x = a[k][j];
-        a[k][j] = a[row][j];
-        a[row][j] = x;
-    }
-    swap_columns(n, a, order, k, column);
-    return a[k][k];
-}
-
-/* The vector whose product with each corner is 1, by elimination with complete pivoting; rows are of unit length, for
+/* The vector whose product with each corner is 1, by elimination with partial pivoting; rows are of unit length, for
  * corners of the first cross are tiny. False where it is not unique. */
 static bool plane(const growing *g, const int *corner, double *y)
 {
-    double a[WRENCH_MOST][WRENCH_LIFTED];
-    int order[WRENCH_MOST];
+    double a[WRENCH_MOST][WRENCH_LIFTED], *row[WRENCH_MOST];
     const int n = g->n;
     for (int i = 0; i < n; i++) {
-        const double *p = g->point[corner[i]], size = sqrt(perp_vector_dot(n, p, p));
-        order[i] = i;
+        const double *p = g->point[corner[i]], size = 1.0 / sqrt(perp_vector_dot(n, p, p));
         for (int j = 0; j < n; j++) {
-            a[i][j] = p[j] / size;
+            a[i][j] = p[j] * size;
         }
-        a[i][n] = 1.0 / size;
+        a[i][n] = size;
+        row[i] = a[i];
     }
     for (int k = 0; k < n; k++) {
-        const double head = pivot(n, a, order, k);
-        if (fabs(head) <= FACET_FLAT) {
+        int best = k;
+        for (int i = k + 1; i < n; i++) {
+            best = fabs(row[i][k]) > fabs(row[best][k]) ? i : best;
+        }
+        double *head = row[best];
+        row[best] = row[k];
+        row[k] = head;
+        if (fabs(head[k]) <= FACET_FLAT) {
             return false;
         }
         for (int i = k + 1; i < n; i++) {
-            const double factor = a[i][k] / head;
-            for (int j = k; j <= n; j++) {
-                a[i][j] -= factor * a[k][j];
+            const double factor = row[i][k] / head[k];
+            for (int j = k + 1; j <= n; j++) {
+                row[i][j] -= factor * head[j];
             }
         }
     }
     for (int k = n - 1; k >= 0; k--) {
-        double sum = a[k][n];
+        y[k] = row[k][n];
         for (int j = k + 1; j < n; j++) {
-            sum -= a[k][j] * y[order[j]];
+            y[k] -= row[k][j] * y[j];
         }
-        y[order[k]] = sum / a[k][k];
+        y[k] /= row[k][k];
     }
     return true;
 }
@@ -345,6 +319,17 @@ static ball_facet *lowest(const growing *g)
     return best;
 }
 
+/* The hull reaches so far along y; is that the least so far? */
+static bool ask(double reach, const double *y, wrench_ball *ball)
+{
+    if (reach >= ball->high) {
+        return false;
+    }
+    ball->high = reach;
+    memcpy(ball->direction, y, sizeof ball->direction);
+    return true;
+}
+
 static double farthest_corner(const growing *g, const ball_facet *f)
 {
     double most = -INFINITY;
@@ -352,6 +337,35 @@ static double farthest_corner(const growing *g, const ball_facet *f)
         most = fmax(most, perp_vector_dot(g->n, f->normal, g->point[f->corner[i]]));
     }
     return most;
+}
+
+static bool take_direction(const growing *g, const double *y, wrench_ball *ball)
+{
+    double w[WRENCH_MOST];
+    return ask(wrench_support(g->cones, y, w), y, ball);
+}
+
+/* Lowers `high` where round cones left it above `low`: the facet along whose normal the hull reaches least, and from
+ * there random steps whose length follows their success. */
+static void come_down(const growing *g, wrench_ball *ball)
+{
+    double y[WRENCH_MOST], length = 0.1;
+    uint64_t random = 1;
+    for (int i = 0; i < g->facet_count; i++) {
+        take_direction(g, g->facet[i].normal, ball);
+    }
+    for (int k = 0; k < DESCENTS; k++) {
+        double size = 0.0;
+        for (int i = 0; i < g->n; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            y[i] = ball->direction[i] + length * ((double)(random >> 11) * 0x1p-52 - 1.0);
+            size += y[i] * y[i];
+        }
+        for (int i = 0; i < g->n; i++) {
+            y[i] /= sqrt(size);
+        }
+        length *= take_direction(g, y, ball) ? 1.5 : 0.9;
+    }
 }
 
 bool wrench_ball_find(const wrench_cones *cones, double enough, int work, perp_arena *arena, wrench_ball *ball)
@@ -362,16 +376,14 @@ bool wrench_ball_find(const wrench_cones *cones, double enough, int work, perp_a
         return false;
     }
     const double near = wrench_is_polyhedral(cones) ? 0.0 : ROUND_BALL;
+    int made = 0;
     put_cross(&g);
     for (;;) {
         ball_facet *f = lowest(&g);
         double w[WRENCH_MOST] = {0.0};
         const double reach = wrench_support(cones, f->normal, w);
         ball->low = f->height;
-        if (reach < ball->high) {
-            ball->high = reach;
-            memcpy(ball->direction, f->normal, sizeof ball->direction);
-        }
+        ask(reach, f->normal, ball);
         const double rounding = BALL_ROUNDING * fmax(g.reach, 1.0);
         if (reach <= rounding || ball->low > enough || reach <= ball->low * (1.0 + near) + rounding) {
             break;
@@ -380,9 +392,9 @@ bool wrench_ball_find(const wrench_cones *cones, double enough, int work, perp_a
             f->height = INFINITY;
             continue;
         }
-        const int point = work > 0 ? put_point(&g, w) : -1;
+        const int point = made < (ball->low > CROSS_SIZE ? work : DECIDE_MOST) ? put_point(&g, w) : -1;
         const int came = point >= 0 ? join(&g, point) : 0;
-        work -= came;
+        made += came;
         if (came == 0) {
             ball->cut = true;
             break;
@@ -390,6 +402,8 @@ bool wrench_ball_find(const wrench_cones *cones, double enough, int work, perp_a
     }
     if (ball->low <= CROSS_SIZE) {
         ball->low = 0.0;
+    } else if (ball->cut) {
+        come_down(&g, ball);
     }
     return true;
 }

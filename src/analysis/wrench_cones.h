@@ -63,7 +63,8 @@ typedef struct wrench_ball {
 } wrench_ball;
 
 /* Ends when the two are as close as rounding (round cones: 1e-6 of the radius), when `low` has passed `enough`, or when
- * `work` facets have been made. False: out of memory. */
+ * 0 is known to be inside and `work` facets have been made; then `high` is lowered by a descent, so that it is the
+ * better guess. False: out of memory. */
 bool wrench_ball_find(const wrench_cones *cones, double enough, int work, perp_arena *arena, wrench_ball *ball);
 
 #endif
