@@ -21,6 +21,7 @@ typedef struct closing {
     closure_body body;
     perp_closure verdict;
     double apart[WRENCH_MOST]; /* unit: where it is not wedged, every unit wrench points away from it */
+    double weight_most;        /* of normal forces in all that balance a load, over the load */
     int work;                  /* facets, for the margin of each body */
 } closing;
 
@@ -72,11 +73,12 @@ static perp_status explain_ball(closing *c, const wrench_ball *ball, perp_error 
                      : PERP_STATUS_OK;
 }
 
-/* Where contacts cannot balance each other, the direction that is farthest from all of them is known too. */
+/* Where contacts cannot balance each other, there is a direction that is farthest from all of them: each gives at least
+ * -reach of its normal force against it, and the sum of normal forces is at most the load over that. */
 static void judge_wedged(closing *c)
 {
     const wrench_projection zero = wrench_project_zero(&c->body.cones);
-    double size = 0.0;
+    double size = 0.0, w[WRENCH_MOST];
     c->verdict.wedged = c->verdict.force_closure || zero.inside == PERP_ANSWER_YES;
     for (int i = 0; i < c->body.dimensions; i++) {
         size = hypot(size, zero.away[i]);
@@ -84,6 +86,8 @@ static void judge_wedged(closing *c)
     for (int i = 0; i < c->body.dimensions && size > 0.0; i++) {
         c->apart[i] = zero.away[i] / size;
     }
+    const double reach = c->verdict.wedged ? 0.0 : wrench_support(&c->body.cones, c->apart, w);
+    c->weight_most = -reach * WEIGHT_MOST > 1.0 ? -1.0 / reach : WEIGHT_MOST;
 }
 
 static perp_status judge_force_closure(closing *c, perp_error *error)
@@ -176,7 +180,7 @@ static bool holds(const closing *c, double sign, wrench_projection *out)
     for (int i = 0; i < c->body.dimensions; i++) {
         target[i] = sign * c->body.load[i];
     }
-    *out = wrench_project_on(&c->body.cones, target);
+    *out = wrench_project_on(&c->body.cones, target, c->weight_most);
     return out->inside == PERP_ANSWER_YES;
 }
 

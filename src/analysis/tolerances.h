@@ -83,7 +83,8 @@ enum { PMATRIX_MOST = 20 };
 static const double CLOSURE_TOUCHES = 1e-5, CLOSURE_NEARLY_TOUCHES = 1e-3;
 /* of the largest: motions that joints leave which are less do not count. */
 static const double MOTION_RANK = 1e-9;
-/* of the load: how well contact forces balance it; and how much larger than it they may be for that. */
+/* of the load: how well contact forces balance it; and how much larger than it they may be for that, where no bound on
+ * them is known. */
 static const double BALANCE_LEFT = 1e-9, WEIGHT_MOST = 1e8;
 /* of its parts: a load that is left of them is rounding. */
 static const double LOAD_ROUNDING = 1e-12;

@@ -129,7 +129,7 @@ static void nearest_point(const growing *g, const int *corner, double *y)
     const facet_corners of = {g, corner};
     double target[WRENCH_LIFTED] = {0.0};
     target[g->n] = 1.0;
-    const wrench_projection found = wrench_project(g->n + 1, best_corner, &of, target);
+    const wrench_projection found = wrench_project(g->n + 1, best_corner, &of, target, WEIGHT_MOST);
     for (int i = 0; i < g->n; i++) {
         y[i] = -found.away[i];
     }

@@ -39,17 +39,18 @@ bool wrench_is_polyhedral(const wrench_cones *cones);
 typedef double wrench_source(const void *context, const double *y, double *w);
 
 typedef struct wrench_projection {
-    /* YES: combined from generators, to BALANCE_LEFT of the target. NO: `away` proves it, for it makes an angle of
-     * 90 degrees or more with every generator and less with the target; to where weights of 1e8 would be needed. */
+    /* YES: combined from generators, to BALANCE_LEFT of the target. NO: a combination whose weights sum to no more than
+     * `most` times the target's length does not reach it, which `away` proves: along it the target goes farther than
+     * all of them. UNKNOWN: rounding ended the search. */
     perp_answer inside;
     double away[WRENCH_LIFTED]; /* from the nearest point of the cone to the target */
     double distance;            /* its length */
 } wrench_projection;
 
 /* Of `target` onto the cone of a source's generators, in n <= WRENCH_LIFTED numbers. */
-wrench_projection wrench_project(int n, wrench_source *source, const void *context, const double *target);
+wrench_projection wrench_project(int n, wrench_source *source, const void *context, const double *target, double most);
 /* Can the contacts give this wrench? */
-wrench_projection wrench_project_on(const wrench_cones *cones, const double *target);
+wrench_projection wrench_project_on(const wrench_cones *cones, const double *target, double most);
 /* Is 0 in the hull of the unit wrenches: can contacts balance each other? */
 wrench_projection wrench_project_zero(const wrench_cones *cones);
 

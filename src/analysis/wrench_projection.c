@@ -18,6 +18,7 @@ typedef struct projecting {
     double generator[WRENCH_LIFTED][WRENCH_LIFTED];
     double weight[WRENCH_LIFTED];
     const double *target;
+    double most; /* of the weights' sum, over the target's length */
 } projecting;
 
 static double length(int n, const double *x)
@@ -123,7 +124,7 @@ static bool turn(projecting *p, wrench_source *source, const void *context, wren
     if (p->count == p->n) { /* which leaves nothing but rounding */
         return false;
     }
-    if (source(context, y, w) * WEIGHT_MOST <= before / size) {
+    if (source(context, y, w) * p->most <= before / size) {
         out->inside = PERP_ANSWER_NO;
         return false;
     }
@@ -140,9 +141,9 @@ static bool turn(projecting *p, wrench_source *source, const void *context, wren
     return true;
 }
 
-wrench_projection wrench_project(int n, wrench_source *source, const void *context, const double *target)
+wrench_projection wrench_project(int n, wrench_source *source, const void *context, const double *target, double most)
 {
-    projecting p = {.n = n, .target = target};
+    projecting p = {.n = n, .target = target, .most = most};
     wrench_projection out = {.inside = PERP_ANSWER_UNKNOWN};
     set_away(&p, &out);
     if (out.distance == 0.0) {
@@ -159,9 +160,9 @@ static double unit_wrench(const void *context, const double *y, double *w)
     return wrench_support(context, y, w);
 }
 
-wrench_projection wrench_project_on(const wrench_cones *cones, const double *target)
+wrench_projection wrench_project_on(const wrench_cones *cones, const double *target, double most)
 {
-    return wrench_project(cones->dimensions, unit_wrench, cones, target);
+    return wrench_project(cones->dimensions, unit_wrench, cones, target, most);
 }
 
 /* Unit wrenches with a 1 behind them: a combination that gives (0, 1) has weights with sum 1. */
@@ -176,5 +177,5 @@ wrench_projection wrench_project_zero(const wrench_cones *cones)
 {
     double target[WRENCH_LIFTED] = {0.0};
     target[cones->dimensions] = 1.0;
-    return wrench_project(cones->dimensions + 1, lifted_wrench, cones, target);
+    return wrench_project(cones->dimensions + 1, lifted_wrench, cones, target, WEIGHT_MOST);
 }
