@@ -86,6 +86,8 @@ static const double MOTION_RANK = 1e-9;
 /* of the load: how well contact forces balance it; and how much larger than it they may be for that, where no bound on
  * them is known. */
 static const double BALANCE_LEFT = 1e-9, WEIGHT_MOST = 1e8;
+/* of a bound on weights: a target that needs as many as that is not beyond it. */
+static const double WEIGHT_ROUNDING = 1e-9;
 /* of its parts: a load that is left of them is rounding. */
 static const double LOAD_ROUNDING = 1e-12;
 /* of its terms: a sum of curvatures, or a product of a normal and a motion, that is less is 0. */

@@ -124,7 +124,7 @@ static bool turn(projecting *p, wrench_source *source, const void *context, wren
     if (p->count == p->n) { /* which leaves nothing but rounding */
         return false;
     }
-    if (source(context, y, w) * p->most <= before / size) {
+    if (source(context, y, w) * p->most < (1.0 - WEIGHT_ROUNDING) * before / size) {
         out->inside = PERP_ANSWER_NO;
         return false;
     }

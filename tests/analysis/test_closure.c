@@ -92,6 +92,27 @@ static void test_applied_wrenches_are_loads(void **state)
     }
 }
 
+/* Weight that is shared as badly as it can be: along the direction that is farthest from all unit wrenches. */
+static void test_a_load_that_takes_all_the_force_there_may_be(void **state)
+{
+    static const char groove[] = "perp: 1\n"
+                                 "name: groove\n"
+                                 "planar: true\n"
+                                 "bodies:\n"
+                                 "  left: {fixed: true, shapes: [{halfplane: {normal: [0.8, 0.6], offset: -1}}]}\n"
+                                 "  right: {fixed: true, shapes: [{halfplane: {normal: [-0.8, 0.6], offset: -1}}]}\n"
+                                 "  disc: {mass: 1, shapes: [{disc: 1}]}\n"
+                                 "contacts: {friction: 0}\n"
+                                 "run: {model: qs-ncp}\n";
+    (void)state;
+    analyzed a;
+    analyze_text(&a, groove, PERP_CERTIFY_CLOSURE);
+    assert_int_equal(a.analysis->closures[0].contacts, 2);
+    assert_true(a.analysis->closures[0].equilibrium);
+    assert_false(a.analysis->closures[0].wedged);
+    free_analyzed(&a);
+}
+
 /* Unit wrenches of a floor's contacts all point up; the load that they are worst against points up too. */
 static void test_the_push_that_nothing_resists_is_told(void **state)
 {
@@ -168,6 +189,7 @@ int main(void)
         cmocka_unit_test(test_what_touches),
         cmocka_unit_test(test_what_nearly_touches),
         cmocka_unit_test(test_applied_wrenches_are_loads),
+        cmocka_unit_test(test_a_load_that_takes_all_the_force_there_may_be),
         cmocka_unit_test(test_the_push_that_nothing_resists_is_told),
         cmocka_unit_test(test_on_all_rungs),
         cmocka_unit_test(test_out_of_memory),
