@@ -4,12 +4,13 @@
 
 #include "failing_allocator.h"
 
-/* -1 within a circle of radius 0.7 about (0.13, 0), 1 outside, for two values of a third axis that turns it about. */
+/* -1 within a circle of radius 0.76 about 0, 1 outside, for two values of a third axis that turns it about. It passes
+ * out over the side of a cell, v = 0.75, and in again between two points of the grid. */
 static const char circle[] =
     "perp-sweep: 1\nscene: scene.yaml\nset: {run.steps: 0}\n"
     "axes: {w: {values: [1, -1]}, u: {from: -1, to: 1, count: 6}, v: {from: -1, to: 1, count: 9}}\n"
-    "outputs: {f: \"w * ((u - 0.13)^2 + v^2 - 0.49)\",\n"
-    "  side: \"w * ((u - 0.13)^2 + v^2 - 0.49) / abs((u - 0.13)^2 + v^2 - 0.49)\"}\n"
+    "outputs: {f: \"w * (u^2 + v^2 - 0.5776)\",\n"
+    "  side: \"w * (u^2 + v^2 - 0.5776) / abs(u^2 + v^2 - 0.5776)\"}\n"
     "refine: {outputs: side, levels: 2, tolerance: 1.0e-5}\n";
 enum { GRID = 2 * 6 * 9, STEPS = 4, U = 5 * STEPS + 1, V = 8 * STEPS + 1, MOST_ROWS = 4000 };
 
@@ -41,7 +42,7 @@ static int read_rows(const char *text, row *rows)
 
 static double side_of(double u, double v)
 {
-    return (u - 0.13) * (u - 0.13) + v * v > 0.49 ? 1.0 : -1.0;
+    return u * u + v * v > 0.5776 ? 1.0 : -1.0;
 }
 
 /* Of all edges of the finest lattice those on which the side changes. */
@@ -67,7 +68,7 @@ static void test_circle(void **unused)
     int pairs = 0, of_level[3] = {0};
     for (int k = 0; k < count; k++) {
         const row *r = &rows[k];
-        assert_true(fabs(r->f - r->w * ((r->u - 0.13) * (r->u - 0.13) + r->v * r->v - 0.49)) <= 1e-15);
+        assert_true(fabs(r->f - r->w * (r->u * r->u + r->v * r->v - 0.5776)) <= 1e-15);
         if (k < GRID) {
             assert_string_equal(r->refined, "");
         } else if (strcmp(r->refined, "side") != 0) {
