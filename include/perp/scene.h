@@ -369,6 +369,8 @@ typedef struct perp_run_settings {
     const volatile bool *cancel;
     /* Of such an answer any one solution will do, without ranges of its forces. Not of the file. */
     bool any_solution;
+    /* Of such an answer all solutions, but not how far their normal forces range. Not of the file. */
+    bool without_ranges;
 } perp_run_settings;
 
 /* Where the files of a scene come from, and who wants to know of them; either function may be NULL. Names are relative

@@ -43,6 +43,7 @@ perp_run_settings perp_analysis_settings(const analysis_point *point, const char
         settings.cone = PERP_CONE_UNSET;
         settings.smoothing = 0.0;
         settings.time_scale = 1.0;
+        settings.without_ranges = true; /* modes and rates are asked for */
     }
     settings.model = (char *)(uintptr_t)name;
     return settings;

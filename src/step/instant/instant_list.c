@@ -250,7 +250,7 @@ static perp_status search(perp_instant_list *list, perp_error *error)
     }
     if (status == PERP_STATUS_OK && !any) {
         sort_solutions(list);
-        status = find_ranges(list, &cells, error);
+        status = step->settings->without_ranges ? PERP_STATUS_OK : find_ranges(list, &cells, error);
     }
     list->result->partial = list->result->partial || status != PERP_STATUS_OK;
     perp_instant_cells_close(&cells);
@@ -260,6 +260,7 @@ static perp_status search(perp_instant_list *list, perp_error *error)
 perp_status perp_instant_all(perp_instant_list *list, perp_error *error)
 {
     const bool searchable = list->cells && perp_instant_cells_can_be_searched(list->cells);
-    list->ranges_follow = searchable || list->step->settings->any_solution;
+    const perp_run_settings *settings = list->step->settings;
+    list->ranges_follow = searchable || settings->any_solution || settings->without_ranges;
     return searchable ? search(list, error) : find_one(list, error);
 }
