@@ -114,6 +114,58 @@ static void test_rolling(void **unused)
     }
 }
 
+/* A fence pushes a particle along x by 1e-7 m in a step; nothing but friction on the plane says that it does not go
+ * along y too. */
+static held push(const char *mu)
+{
+    char text[700];
+    snprintf(text, sizeof text,
+             "perp: 1\nbodies:\n  plane: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"
+             "  fence: {driven: {x: {rate: 1.0e-5}}, shapes: [{plane: {normal: [1, 0, 0], offset: 0}}]}\n"
+             "  particle: {mass: 1, free: [x, y, z], shapes: [{point: {}}]}\n"
+             "contacts: {friction: 0, exclude: [[plane, fence]], pairs: {\"plane particle\": {friction: %s}}}\n"
+             "run: {model: qs-ncp, h: 0.01, steps: 1}\n",
+             mu);
+    return hold(text, NULL);
+}
+
+/* By the fence, which comes first of what moves; linear velocities. */
+static perp_second_motion check_particle(const held *h, double vy, double vz)
+{
+    const perp_link *particle = &h->model->links[2];
+    double v[16] = {0.0};
+    perp_sim *next = NULL;
+    perp_error error = {0};
+    assert_int_equal(perp_sim_clone(h->sim, &next, &error), PERP_STATUS_OK);
+    assert_int_equal(perp_sim_step(next, &error), PERP_STATUS_OK);
+    assert_true(h->model->nv <= 16);
+    memcpy(v, perp_sim_state(next)->v, (size_t)h->model->nv * sizeof *v);
+    perp_sim_free(next);
+    v[particle->v_start + 1] += vy;
+    v[particle->v_start + 2] += vz;
+    return check(h, v);
+}
+
+/* The direction of friction changes by an angle, its work by the square of it: what is small beside the law's tolerance
+ * is no answer when it is large beside the way. */
+static void test_what_is_nearly_an_answer(void **unused)
+{
+    (void)unused;
+    held h = push("0.5");
+    const perp_second_motion turned = check_particle(&h, 1.2e-7, 0.0);
+    assert_true(!turned.is_answer && turned.residual < 1e-8 && turned.residual > 1e-4 * turned.distance);
+    let_go(&h);
+    h = push("0");
+    assert_true(check_particle(&h, 2e-7, 0.0).is_answer);
+    const perp_second_motion near = check_particle(&h, 0.5e-7, 0.0), far = check_particle(&h, 0.5, 0.0);
+    assert_true(!near.is_answer && near.residual < 1e-14); /* an answer, but the same to half a percent */
+    assert_true(far.is_answer);
+    const double L = 0.5 * 0.01 / far.distance;
+    const perp_second_motion sunk = check_particle(&h, 0.5, -1e-7 * L / 0.01);
+    assert_true(!sunk.is_answer && fabs(sunk.residual - 1e-7) < 1e-9);
+    let_go(&h);
+}
+
 static void test_what_cannot_be_looked_at(void **unused)
 {
     (void)unused;
@@ -157,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_falling_or_wedged),
         cmocka_unit_test(test_rolling),
+        cmocka_unit_test(test_what_is_nearly_an_answer),
         cmocka_unit_test(test_what_cannot_be_looked_at),
         cmocka_unit_test(test_out_of_memory),
     };
