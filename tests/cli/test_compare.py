@@ -203,6 +203,24 @@ def test_step_size(perp, finer):
     assert abs(left - 1 / 8) < (1e-9 if finer == "0.005" else 0.01)
 
 
+def test_what_is_small_beside_the_motion(perp):
+    """Thrown up at 1000 m/s: 2.5e-5 of the way is a difference, 2.5e-7 of it is none."""
+    scene = perp.write("scene.yaml", FALL.replace("inertia: 1", "inertia: 1, velocity: {linear: [0, 1000]}"))
+    assert only(perp.json("compare", scene, "--h", "0.01,0.005"))["assumption"] == "step-size"
+    still = perp.write("still.yaml", FALL.replace("inertia: 1", "inertia: 1, velocity: {linear: [0, 1.0e5]}"))
+    assert only(perp.json("compare", still, "--h", "0.01,0.005"))["assumption"] == "none"
+
+
+SLIDER = SPRING.replace("hook: {mass: 2}", "hook: {mass: 0.001}").replace("stiffness: 1000", "stiffness: 1000, armature: 10")
+
+
+def test_inertia_of_a_joint(perp):
+    """A spring drags 10 kg of armature along, which follows late."""
+    d = only(perp.json("compare", perp.write("scene.yaml", SLIDER), "--models", "qs-impedance-lcp,dyn-ncp", "--steps", "20"))
+    assert d["quantity"] == "lift" and d["largest"] > 1e-3 and d["assumption"] == "inertia"
+    assert max(removing(d, "inertia").values()) < 0.01
+
+
 def test_a_longer_step_is_no_layer(perp):
     """In free fall `dyn-qp` has no layer; its step alone is why, though shorter steps take layers away too."""
     d = only(perp.json("compare", perp.write("slow.yaml", FALL.replace("dyn-ncp", "dyn-qp")), "--models", "dyn-qp,dyn-ncp",
