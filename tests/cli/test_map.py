@@ -285,6 +285,8 @@ def test_styles_of_the_rod(perp):
         # the frame is written to 0.005 px, of 470 for 4 units
         assert all(len({stable(kappa, x + dx, y + dy) for dx in (-6e-5, 6e-5) for dy in (-6e-5, 6e-5)}) > 1 for x, y in drawn)
     assert picture.regions()["#009e73"] == pytest.approx(AREAS[0], abs=1e-2)
+    outlines = {path.get("fill"): len(rings(path.get("d"))) for path in picture.root.iter(SVG + "path") if path.get("fill-rule")}
+    assert outlines == {"#009e73": 1, "#d55e00": 2}  # cells of one kind are one region, whatever their sizes
 
 
 def test_p_matrix_of_the_rod(perp):
