@@ -191,16 +191,13 @@ bool perp_friction_one_contact(int rows, const double *w, int stride, const doub
 /* Semismooth Newton from `at`, which changes: true once the judge says solved. */
 bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, int iterations);
 
-/* How Newton's matrix is regularised, by min(most, part error), and when it gives up. */
+/* How Newton's matrix is regularised, by min(most, part error), and when it gives up. Where forces are far from unique,
+ * more damping keeps a step from leaving along them. */
 typedef struct perp_friction_damping {
     double most, part;
     int iterations, patience; /* in all; without the error's having halved */
     double enough;            /* an error that ends it: of problems that are not those of the judge */
 } perp_friction_damping;
-/* The same from far off: where forces are far from unique, more damping keeps a step from leaving along them. */
-bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate *at,
-                                 const perp_friction_damping *damping);
-
 /* From `from`, which stays, with one damping after the other until the problem is solved, or an error is enough; the
  * last point is in convex->kept. */
 bool perp_friction_newton_from(perp_friction_workspace *f, const perp_convex_iterate *from,
@@ -266,7 +263,6 @@ const char *perp_friction_line_label(int line);
 /* Before any method: no point is known, and no work was done. */
 void perp_friction_reset(perp_friction_workspace *f, const perp_friction_settings *settings);
 /* Of a local problem, if it is not too large for it; reserve after the problem is set up. */
-bool perp_friction_local_proof_suits(const perp_friction_workspace *f);
 perp_status perp_friction_local_proof_reserve(perp_friction_workspace *f);
 double perp_friction_local_prove(perp_friction_workspace *f, double enough);
 /* The normal rows alone, with offsets in free_offset: every solution has u_N >= 0. */

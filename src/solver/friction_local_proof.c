@@ -85,7 +85,7 @@ static perp_status set_up(perp_friction_workspace *f)
     return perp_convex_setup(f->convex, &f->proof.problem, NULL);
 }
 
-bool perp_friction_local_proof_suits(const perp_friction_workspace *f)
+static bool suits(const perp_friction_workspace *f)
 {
     enum { ROWS = 300 }; /* the factors are full */
     return f->local && f->row_start[f->scaled.contact_count] <= ROWS;
@@ -93,7 +93,7 @@ bool perp_friction_local_proof_suits(const perp_friction_workspace *f)
 
 perp_status perp_friction_local_proof_reserve(perp_friction_workspace *f)
 {
-    if (!perp_friction_local_proof_suits(f)) {
+    if (!suits(f)) {
         return PERP_STATUS_OK;
     }
     const perp_status status = set_up(f), restored = perp_convex_setup(f->convex, &f->scaled, NULL);
@@ -104,7 +104,7 @@ double perp_friction_local_prove(perp_friction_workspace *f, double enough)
 {
     perp_convex_workspace *c = f->convex;
     bool feasible = false;
-    if (!perp_friction_local_proof_suits(f)) {
+    if (!suits(f)) {
         return INFINITY;
     }
     perp_friction_export(f, &c->best); /* the arrays of `convex` are laid out anew */

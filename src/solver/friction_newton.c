@@ -266,8 +266,7 @@ bool perp_friction_newton_step(perp_friction_workspace *f, perp_convex_iterate *
     return true;
 }
 
-bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate *at,
-                                 const perp_friction_damping *damping)
+static bool run_damped(perp_friction_workspace *f, perp_convex_iterate *at, const perp_friction_damping *damping)
 {
     perp_friction_memory memory = {.count = 0};
     double best = INFINITY;
@@ -297,8 +296,7 @@ bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate
 
 bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, int iterations)
 {
-    return perp_friction_newton_damped(
-        f, at, &(perp_friction_damping){FRICTION_DAMPING_MOST, FRICTION_DAMPING, iterations, 30, 0.0});
+    return run_damped(f, at, &(perp_friction_damping){FRICTION_DAMPING_MOST, FRICTION_DAMPING, iterations, 30, 0.0});
 }
 
 bool perp_friction_newton_from(perp_friction_workspace *f, const perp_convex_iterate *from,
@@ -308,7 +306,7 @@ bool perp_friction_newton_from(perp_friction_workspace *f, const perp_convex_ite
     bool ended = false, solved = false;
     for (int k = 0; k < count && !ended; k++) {
         perp_convex_copy(c, from, &c->kept);
-        solved = perp_friction_newton_damped(f, &c->kept, &dampings[k]);
+        solved = run_damped(f, &c->kept, &dampings[k]);
         ended = solved || f->error < dampings[k].enough;
     }
     return solved;
