@@ -1,5 +1,5 @@
 import * as THREE from "three";
-import type { Body } from "./format";
+import type { Body, Shape } from "./format";
 import type { Run } from "./run";
 import { geometryOf, isEndless, reachOf } from "./shapes";
 import { AXIS_COLOUR, BODY_COLOURS, FIXED_COLOUR, type Theme } from "./palette";
@@ -15,22 +15,34 @@ const ROD = 0.006; // of the scene: radius of the rods of a skeleton
 const MOST_OUTLINED = 100; // shapes; of more, edges are not drawn: they double the work
 const GROUND = 6; // times larger than most shapes: a table, which does not say how large the scene is
 
+// Where a shape is in its body, and how far it goes from there: points may be all on one side of their origin.
+function ballOf(shape: Shape): { centre: THREE.Vector3; reach: number } {
+  const at = new THREE.Vector3(...(shape.position as [number, number, number])), [w, x, y, z] = shape.quat;
+  const points = shape.points?.map((p) => new THREE.Vector3(p[0], p[1], p[2] ?? 0)) ?? [];
+  if (points.length === 0) {
+    return { centre: at, reach: reachOf(shape) };
+  }
+  const middle = new THREE.Box3().setFromPoints(points).getCenter(new THREE.Vector3());
+  return { centre: middle.clone().applyQuaternion(new THREE.Quaternion(x, y, z, w)).add(at), reach: Math.max(...points.map((p) => p.distanceTo(middle))) };
+}
+
 // Around every bounded shape over the run; looks at some thirty frames.
 export function extentOf(runs: Run[]): Extent {
   const box = new THREE.Box3();
   const pose: number[] = [];
-  const reaches = runs[0].header.bodies.flatMap((b) => b.shapes.map(reachOf)).filter((r) => r > 0).sort((a, b) => a - b);
+  const reaches = runs[0].header.bodies.flatMap((b) => b.shapes.map((s) => ballOf(s).reach)).filter((r) => r > 0).sort((a, b) => a - b);
   const usual = reaches[reaches.length >> 1] ?? 0;
   for (const run of runs) {
     const stride = Math.max(1, Math.floor(run.frames / 30));
     run.header.bodies.forEach((body, b) => {
+      const balls = body.shapes.filter((s) => !isEndless(s)).map(ballOf).filter((ball) => ball.reach <= GROUND * usual);
       for (let f = 0; f < run.frames; f += stride) {
         run.pose(b, f, pose);
         const at = new THREE.Vector3(pose[0], pose[1], run.header.planar ? 0 : pose[2]);
         const turn = quaternionOf(pose, run.header.planar);
-        for (const shape of body.shapes.filter((s) => !isEndless(s) && reachOf(s) <= GROUND * usual)) {
-          const centre = new THREE.Vector3(...(shape.position as [number, number, number])).applyQuaternion(turn).add(at);
-          const r = Math.max(1e-9, reachOf(shape) * 0.8);
+        for (const ball of balls) {
+          const centre = ball.centre.clone().applyQuaternion(turn).add(at);
+          const r = Math.max(1e-9, ball.reach * 0.8);
           const z = run.header.planar ? 0 : r;
           box.expandByPoint(centre.clone().add(new THREE.Vector3(r, r, z)));
           box.expandByPoint(centre.clone().sub(new THREE.Vector3(r, r, z)));
