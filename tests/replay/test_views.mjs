@@ -308,3 +308,60 @@ test("without a browser perp view --png and --video say what is missing", () => 
     assert.throws(() => perp("view", arm(), ...wrong), (error) => error.status === 2, wrong.join(" "));
   }
 });
+
+// The corners of all shapes of boxes and polygons at the frame that is shown, in the picture's coordinates, -1 to 1.
+const corners = (page) => page.evaluate(() => {
+  const { view } = window.perpReplay, { flatCamera } = view, bodies = view.solid[0], found = [];
+  flatCamera.updateMatrixWorld();
+  bodies.run.header.bodies.forEach((body, b) => body.shapes.forEach((shape) => {
+    const [w, x, y, z] = shape.quat, [lx, ly] = shape.size ?? [];
+    const points = shape.points ?? (shape.size ? [[lx, ly], [-lx, ly], [lx, -ly], [-lx, -ly]].map((p) => p.map((c) => c / 2)) : []);
+    bodies.nodes[b].updateMatrixWorld(true);
+    for (const p of points) {
+      const at = bodies.nodes[b].position.clone().set(p[0], p[1], 0), turn = bodies.nodes[b].quaternion.clone().set(x, y, z, w);
+      at.applyQuaternion(turn).add(at.clone().set(...shape.position));
+      found.push(bodies.nodes[b].localToWorld(at).project(flatCamera).toArray());
+    }
+  }));
+  return found;
+});
+
+for (const screen of SCREENS) {
+  test(`a push over a table is seen from above, ${screen.width} px`, async () => {
+    const log = logOf("narrow", example("push-through-narrow")), steps = contentOf(log).steps;
+    const { page, wrong, close } = await open(browser, pageOf("narrow", log), { viewport: screen });
+    await checkLayout(page, screen);
+    for (const frame of [0, 250, 500]) {
+      await show(page, frame);
+      const at = await corners(page), reach = (k) => Math.max(...at.map((p) => p[k])) - Math.min(...at.map((p) => p[k]));
+      assert.ok(at.length >= 14 && at.every((p) => Math.abs(p[0]) < 1 && Math.abs(p[1]) < 1), `all of the scene is in sight: ${at}`);
+      assert.ok(Math.max(reach(0), reach(1)) > 0.5, "and not lost in it");
+    }
+    // every point that the slider lies on has its dot, where the log has it, and a force in its disc
+    const rests = steps[500].contacts.contacts.filter((c) => c.a === c.b), seen = await page.evaluate(() => window.perpReplay.view.forces[0].samples.map((s) =>
+      ({ name: window.perpReplay.run.contactName(s.contact), at: s.point, ft: s.ft, fn: s.fn })).filter((s) => s.name === "slider on the table"));
+    assert.equal(rests.length, 16);
+    assert.equal(seen.length, 16);
+    for (const c of rests) {
+      const dot = seen.find((s) => Math.hypot(s.at[0] - c.point[0], s.at[1] - c.point[1]) < 1e-5);
+      assert.ok(dot && Math.hypot(dot.ft[0] - c.ft[0], dot.ft[1] - c.ft[1]) < 1e-5 && Math.abs(dot.fn - c.fn) < 1e-5, c.feature);
+    }
+    const option = (await page.locator("#contact option").allTextContents()).find((o) => o.includes("support.5"));
+    assert.equal(option, "slider on the table  support.5");
+    await page.selectOption("#contact", { label: option });
+    await page.evaluate(() => window.perpReplay.draw());
+    assert.match(await page.locator("#why-mode").textContent(), /slide/);
+    assert.match(await page.locator("#facts").textContent(), /loadgiven/);
+    // fit brings it back after a turn of the wheel
+    const before = await canvas(page);
+    await page.locator("#view > canvas").hover();
+    await page.mouse.wheel(0, -400);
+    await page.waitForTimeout(300);
+    assert.notEqual(await canvas(page), before);
+    await page.locator("#home").click();
+    await page.waitForTimeout(300);
+    assert.equal(await canvas(page), before);
+    assert.deepEqual(wrong, []);
+    await close();
+  });
+}

@@ -91,20 +91,26 @@ test("the page reloads with the new run and keeps what one has set", async () =>
   }
 });
 
-test("a camera that nobody has moved shows the whole of the new scene", async () => {
-  const path = write("wide.yaml", scene(4, 1)), html = join(folder, "wide.html");
-  const perp = spawn(process.env.PERP, ["run", path, "--watch", "--quiet", "--html", html], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
-  try {
-    await once(perp.stderr, "data");
-    const { page, wrong, close } = await open(browser, html);
-    const size = await page.evaluate(() => window.perpReplay.view.extent.size);
-    write("wide.yaml", scene(6, 1).replace("[0.3, 0.1]", "[3, 0.1]"));
-    await waitForSteps(page, 6);
-    const after = await page.evaluate(() => ({ size: window.perpReplay.view.extent.size, zoom: window.perpReplay.view.flatCamera.zoom, at: window.perpReplay.view.slide.target.x }));
-    assert.ok(after.size > 2 * size && after.zoom === 1 && after.at > 1);
-    assert.deepEqual(wrong, []);
-    await close();
-  } finally {
-    perp.kill("SIGKILL");
-  }
-});
+for (const width of [390, 1400]) {
+  test(`a camera that nobody has moved shows the whole of the new scene, ${width} px`, async () => {
+    const path = write("wide.yaml", scene(4, 1)), html = join(folder, "wide.html");
+    const perp = spawn(process.env.PERP, ["run", path, "--watch", "--quiet", "--html", html], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+    try {
+      await once(perp.stderr, "data");
+      const { page, wrong, close } = await open(browser, html, { viewport: { width, height: 800 } });
+      const size = await page.evaluate(() => window.perpReplay.view.extent.size);
+      write("wide.yaml", scene(6, 1).replace("[0.3, 0.1]", "[3, 0.1]"));
+      await waitForSteps(page, 6);
+      const after = await page.evaluate(() => ({ size: window.perpReplay.view.extent.size, zoom: window.perpReplay.view.flatCamera.zoom, at: window.perpReplay.view.slide.target.x }));
+      assert.ok(after.size > 2 * size && after.zoom === 1 && after.at > 1);
+      write("wide.yaml", scene(6, "heavy"));
+      await page.waitForFunction(() => !document.getElementById("news").hidden, null, { timeout: 60000 });
+      const news = await page.locator("#news").boundingBox();
+      assert.ok(news.x >= 0 && news.x + news.width <= width && news.y >= 0 && news.y + news.height <= 800, "what is wrong is read");
+      assert.deepEqual(wrong, []);
+      await close();
+    } finally {
+      perp.kill("SIGKILL");
+    }
+  });
+}

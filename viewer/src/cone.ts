@@ -3,7 +3,7 @@ import { OPEN, type Run, type Sample } from "./run";
 import { number } from "./words";
 
 // The force of one contact inside its cone. In space: friction along t and o, as a share of µ fn, in the cone's own
-// section of radius 1. In the plane: friction against normal force, in newtons, between the two edges of the cone.
+// section of radius 1; so too on the plane that a body lies on. In the plane: friction against normal force, in newtons, between the two edges of the cone.
 export function drawCone(canvas: HTMLCanvasElement, run: Run, contact: number, frame: number, theme: Theme) {
   const width = canvas.clientWidth, height = canvas.clientHeight, scale = Math.min(2, window.devicePixelRatio);
   if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
@@ -15,7 +15,7 @@ export function drawCone(canvas: HTMLCanvasElement, run: Run, contact: number, f
   pen.clearRect(0, 0, width, height);
   pen.font = "11px system-ui, sans-serif";
   if (contact >= 0) {
-    (run.header.planar ? drawWedge : drawDisc)(pen, run, contact, frame, theme, width, height);
+    (run.header.planar && !run.isSupport(contact) ? drawWedge : drawDisc)(pen, run, contact, frame, theme, width, height);
   }
 }
 

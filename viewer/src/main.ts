@@ -457,7 +457,7 @@ class Replay {
       return p;
     }));
     const facts: [string, string][] = !sample ? [] : [
-      ["normal", newtons(sample.fn)], ["gap", metres(sample.phi)], ["friction", newtons(Math.hypot(...sample.ft))], ["used", newtons(sample.used)],
+      ["normal", newtons(sample.fn)], this.run.isSupport(contact) ? ["load", "given"] : ["gap", metres(sample.phi)], ["friction", newtons(Math.hypot(...sample.ft))], ["used", newtons(sample.used)],
       ["slip", metresPerSecond(Math.hypot(...sample.slip))], ["µ", number(this.run.header.contacts[contact].mu)],
       [this.run.has("limit") ? "most" : "µ fn", newtons(sample.limit)],
     ];

@@ -195,9 +195,14 @@ export class Run {
     }
   }
 
+  // Of a planar body with the plane that it lies on, seen from above: with itself, as the plane is no body.
+  isSupport(contact: number): boolean {
+    return this.header.contacts[contact].a === this.header.contacts[contact].b;
+  }
+
   contactName(contact: number): string {
     const c = this.header.contacts[contact];
-    return `${this.header.bodies[c.a].name} – ${this.header.bodies[c.b].name}`;
+    return this.isSupport(contact) ? `${this.header.bodies[c.a].name} on the table` : `${this.header.bodies[c.a].name} – ${this.header.bodies[c.b].name}`;
   }
 
   // The same contact in another run of the same bodies; -1: there is none.
