@@ -49,9 +49,11 @@ map map-peg-jamming peg-in-hole-2d/jamming tilt,mu,margin,jammed --label "tilt=t
     --label "margin=margin (1)"
 map map-push-turn push-turn/map offset,mu,turn,slides --label "offset=offset of the finger (m)" --label "mu=µ (1)" \
     --label "turn=sense of turning" --label "slides=finger sticks or slides"
-for moment in push-bend=1.5 push-top=4 push-through-narrow=2.5; do # by the installed Chromium, where there is one
-    "$perp" run "examples/${moment%=*}/scene.yaml" --quiet --log "$folder/${moment%=*}.mcap"
-    "$perp" view "$folder/${moment%=*}.mcap" --png "$images/${moment%=*}.png" --at "${moment#*=}" --size 700x420 || true
-done
+if [ $# -lt 2 ]; then # by the installed Chromium, whose pixels are not the same everywhere, so that no test compares them
+    for moment in push-bend=1.5 push-top=4 push-through-narrow=2.5; do
+        "$perp" run "examples/${moment%=*}/scene.yaml" --quiet --log "$folder/${moment%=*}.mcap"
+        "$perp" view "$folder/${moment%=*}.mcap" --png "$images/${moment%=*}.png" --at "${moment#*=}" --size 700x420 || true
+    done
+fi
 tools/draw_contact_patches.py "$perp" >"$images/contact-patches.svg"
 echo "pictures: made anew in $images"

@@ -188,9 +188,11 @@ const played = (page, file, times) => page.evaluate(async ({ data, times }) => {
   await ready;
   const pen = Object.assign(document.createElement("canvas"), { width: video.videoWidth, height: video.videoHeight }).getContext("2d"), frames = [];
   for (const t of times) {
-    const sought = event("seeked");
+    // a place is reached before its picture is, and none comes where it is the one that is shown
+    const shown = new Promise((done) => { video.requestVideoFrameCallback(done); setTimeout(done, 1500); }), sought = event("seeked");
     video.currentTime = t;
     await sought;
+    await shown;
     pen.drawImage(video, 0, 0);
     frames.push(new TextDecoder("x-user-defined").decode(pen.getImageData(0, 0, video.videoWidth, video.videoHeight).data));
   }
