@@ -206,6 +206,10 @@ static perp_status take_state(perp_sim *sim, double at, const analyze_state *fro
 {
     if (from) {
         const perp_state *state = perp_sim_state(from->sim);
+        if (from->model->nq != perp_sim_model(sim)->nq || from->model->nv != perp_sim_model(sim)->nv) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                             "with that value other things can move than in the state at t = %g s", state->t);
+        }
         return perp_sim_set_state(sim, state->t, state->q, state->v, error);
     }
     if (at > 0.0 && !perp_rung_find(perp_sim_model(sim)->scene->run.model)->step) {
