@@ -160,12 +160,15 @@ void record_take_contact(record_judge *j, const perp_step_info *info, const perp
                          const record_place *p)
 {
     const perp_contact *c = &r->contact;
-    const perp_vec3 none = {0.0, 0.0, 0.0};
+    const perp_vec3 none = {0.0, 0.0, 0.0}, moment = perp_vec3_scale(r->moment, c->normal);
     for (int e = 0; e < (r->element_count > 0 ? r->element_count : 1); e++) {
         const perp_element_record *x = r->element_count > 0 ? &info->elements[r->element_start + e] : NULL;
         const perp_vec3 f = x ? record_in_frame(c, x->fn, x->ft[0], x->ft[1]) : r->force_on_b;
         const perp_vec3 off = x ? record_in_frame(c, 0.0, x->offset[0], x->offset[1]) : none;
-        perp_add_wrench(j->model, p->k, c->b, perp_vec3_add(p->b, off), f, none, j->force);
+        perp_add_wrench(j->model, p->k, c->b, perp_vec3_add(p->b, off), f, moment, j->force);
+        if (perp_contact_is_support(c)) {
+            continue; /* the plane stays where it is */
+        }
         perp_add_wrench(j->model, p->k, c->a, perp_vec3_add(p->a, off), perp_vec3_scale(-1.0, f), none, j->force);
     }
 }
@@ -216,8 +219,10 @@ void record_judge_momentum(record_judge *j, const perp_step_info *info, const pe
         perp_vec3 sum = perp_vec3_scale(model->links[body].mass, model->scene->gravity);
         for (int i = 0; i < info->contact_count; i++) {
             const perp_contact_record *r = &info->contacts[i];
-            sum = perp_vec3_add_scaled(sum, (r->contact.b == body) - (r->contact.a == body), r->force_on_b);
+            const bool on_a = r->contact.a == body && !perp_contact_is_support(&r->contact);
+            sum = perp_vec3_add_scaled(sum, (r->contact.b == body) - on_a, r->force_on_b);
         }
+        sum.z = model->planar ? 0.0 : sum.z; /* the plane below carries what supports press */
         const double *v = state->v + model->trees[k].v_start;
         const perp_vec3 now = perp_vec3_make(v[0], v[1], model->planar ? 0.0 : v[2]);
         const double scale = full ? pow(j->settings->time_scale, 2.0) * model->links[body].mass / j->settings->h : 0.0;

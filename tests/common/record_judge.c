@@ -97,7 +97,7 @@ static double distance(const record_judge *j, const perp_kinematics *k, int body
     return shape_reference_distance(s, j->model->planar, perp_pose_apply(perp_pose_inverse(pose), point));
 }
 
-static perp_vec3 velocity_at(const perp_kinematics *k, int body, perp_vec3 point)
+perp_vec3 record_velocity_at(const perp_kinematics *k, int body, perp_vec3 point)
 {
     const perp_vec3 arm = perp_vec3_sub(point, k->pose[body].position);
     return perp_vec3_add(k->twist[body].linear, perp_vec3_cross(k->twist[body].angular, arm));
@@ -427,7 +427,8 @@ static void judge_slip(record_judge *j, const perp_step_info *info, const perp_c
 {
     const perp_contact *c = &r->contact;
     /* m/s; springs: two deformations over h, in frames that may have turned by 1e-9 */
-    const perp_vec3 a = velocity_at(p->k, c->a, p->a), b = velocity_at(p->k, c->b, p->b), u = perp_vec3_sub(b, a);
+    const perp_vec3 a = record_velocity_at(p->k, c->a, p->a), b = record_velocity_at(p->k, c->b, p->b),
+                    u = perp_vec3_sub(b, a);
     double rate[2];
     if (!stretch(j, info, r, rate)) {
         return;
@@ -507,7 +508,7 @@ static void judge_gap(record_judge *j, const perp_step_info *info, const perp_co
         return;
     }
     const double h = j->settings->h, slip = h * c->friction * hypot(r->slip[0], r->slip[1]);
-    const perp_vec3 u = perp_vec3_sub(velocity_at(p->k, c->b, p->b), velocity_at(p->k, c->a, p->a));
+    const perp_vec3 u = perp_vec3_sub(record_velocity_at(p->k, c->b, p->b), record_velocity_at(p->k, c->a, p->a));
     const double gap = p->phi + h * perp_vec3_dot(u, c->normal), allowed = 1e-6 + RECORD_LAW * h * perp_vec3_norm(u);
     record_judge_off(j, RECORD_GAP, c, "the gap of the law", fabs(gap - r->layer_predicted), allowed);
     record_judge_off(j, RECORD_GAP, c, "layer_predicted", r->layer_predicted - slip, allowed);
@@ -572,6 +573,10 @@ static void judge_contacts(record_judge *j, const perp_step_info *info, double u
     for (int i = 0; i < info->contact_count; i++) {
         const perp_contact_record *r = &info->contacts[i];
         record_place p;
+        if (perp_contact_is_support(&r->contact)) {
+            record_judge_support(j, info, r, place_of(j, info, r, &p) ? &p : NULL, unit);
+            continue;
+        }
         judge_point(j, &r->contact);
         judge_tangents(j, &r->contact);
         judge_force(j, r, is_split(info));
@@ -604,7 +609,7 @@ static void keep(record_judge *j, const perp_state *state, const perp_step_info 
     }
     for (int b = 0; b < j->model->body_count; b++) { /* velocities are of where the law holds */
         const perp_kinematics *k = late ? j->end : j->begin;
-        j->carried[b] = (perp_twist){velocity_at(k, b, k->com[b]), k->twist[b].angular};
+        j->carried[b] = (perp_twist){record_velocity_at(k, b, k->com[b]), k->twist[b].angular};
     }
     perp_kinematics_update(j->model, state->q, j->begin);
 }
@@ -693,13 +698,17 @@ bool record_judge_solution(record_judge *j, const perp_state *state, const perp_
     for (int i = 0; i < info.contact_count; i++) {
         const perp_contact_record *r = &info.contacts[i];
         const record_place p = {j->end, r->contact.point_a, r->contact.point_b, r->contact.phi};
+        record_take_contact(j, &info, r, &p);
+        if (perp_contact_is_support(&r->contact)) {
+            record_judge_support(j, &info, r, &p, unit);
+            continue;
+        }
         judge_point(j, &r->contact);
         judge_tangents(j, &r->contact);
         judge_force(j, r, false);
         judge_mode(j, &info, r, unit);
         judge_normal(j, &info, &r->contact, &p);
         judge_slip(j, &info, r, &p);
-        record_take_contact(j, &info, r, &p);
     }
     judge_listed(j, &info);
     record_judge_balance(j, j->end, state->q, unit);

@@ -423,8 +423,10 @@ static void test_error_object(void **state)
     perp_error failure;
     perp_fail(&failure, PERP_STATUS_INFEASIBLE, "no \"way\" \xce\xbc \\ %d", 3);
     json_t *o = parse(perp_result_json(w.model, &w.state, &w.result, &failure));
-    KEYS(o, "status model h steps read_in final contacts loops events residual fallbacks several timing hash error"); /* as far as it
-                                                                                                           came */
+    KEYS(
+        o,
+        "status model h steps read_in final contacts loops events residual fallbacks several timing hash error"); /* as
+                                                                                                       far as it came */
     assert_string_equal(json_string_value(at(o, "status", NULL)), "error");
     KEYS(at(o, "error", NULL), "code message evidence");
     assert_string_equal(json_string_value(at(o, "error", "code")), "infeasible");
