@@ -3,10 +3,10 @@
  * Uniform pressure over a shape becomes points and shares that have its area, centre and second moments, so that what
  * is linear in the slip (a body that turns little) is exact:
  *
- *     parallelogram   4 x 4 points of Gauss's rule
- *     triangle        6 points of Dunavant's rule, exact to the fourth degree; other polygons are triangles side by
- * side disc            two rings of 6, at Gauss's nodes of r^2 half-disc       two arcs of 4: the ends of a capsule,
- * around its parallelogram
+ * - parallelogram: 4 x 4 points of Gauss's rule;
+ * - triangle: 6 points of Dunavant's rule, exact to the fourth degree; other polygons are triangles side by side;
+ * - disc: two rings of 6, at Gauss's nodes of r^2;
+ * - half-disc: two arcs of 4, for the ends of a capsule on either side of its parallelogram.
  *
  * Friction goes by |r|, which no rule has exactly: the largest moment about its centre comes out 0.9 % high for a
  * square, 1.1 % for a disc.
