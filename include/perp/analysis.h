@@ -243,7 +243,8 @@ typedef struct perp_analyze_options {
     size_t size;                     /* of this struct; see perp/base.h */
     const perp_allocator *allocator; /* NULL: malloc */
     unsigned certificates;           /* PERP_CERTIFY_*: what is asked for */
-    bool verdicts_only;              /* not how far forces range, nor D's eigenvalues, nor which damping would do */
+    bool verdicts_only;              /* not how far forces range, nor D's eigenvalues, nor which damping would do, nor
+                                        the printed proposition */
     const volatile bool *cancel;     /* looked at in long searches; NULL: none */
     /* What the search for all answers of a step may take, in entries of tables, of which some 1e9 are a second; without
      * it `unique` is said less often, and `unique-at-these-normal-forces` more. */

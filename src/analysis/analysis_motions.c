@@ -7,6 +7,7 @@ motion_searcher perp_analysis_searcher(analysis_point *point, int island, perp_a
     return (motion_searcher){.step = point->motions.step,
                              .island = island,
                              .work = point->options.work / (point->motions.count > 0 ? point->motions.count : 1),
+                             .printed = !point->options.verdicts_only,
                              .arena = arena,
                              .cancel = point->options.cancel};
 }

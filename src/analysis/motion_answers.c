@@ -1,5 +1,6 @@
 #include "analysis/motion_answers.h"
 
+#include "analysis/elimination.h"
 #include "analysis/tolerances.h"
 #include "linalg/vector.h"
 
@@ -236,12 +237,65 @@ perp_status perp_motion_at(const motion_problem *p, const motion_searcher *by, c
 
 /* ---- what all answers have in common ----------------------------------------------------------------------------- */
 
+/* Whether an unknown is other than 0 in some solution of homogeneous equations. */
+static bool can_change(const elimination *e, int unknown)
+{
+    int row = 0;
+    bool changes = false;
+    while (row < e->rank && e->pivot[row] != unknown) {
+        row++;
+    }
+    for (int z = 0; z < e->free_count && row < e->rank; z++) {
+        changes = changes || fabs(e->a[(ptrdiff_t)row * e->n + e->free_column[z]]) > MIGHT_BE_NONE;
+    }
+    return changes || row == e->rank; /* it is free itself */
+}
+
+/* Contacts that stick inside of their cones: forces of theirs that balance each other may be added to those of the
+ * answer, a little of them, and it stays one. False, or out of memory: no such forces change a normal force. */
+static bool others_balance(const motion_problem *p, perp_arena *arena)
+{
+    int *unknown = PERP_ARENA_NEW(arena, int, (size_t)p->row_count);
+    int count = 0;
+    elimination e;
+    for (int i = 0; unknown && i < p->contact_count; i++) {
+        const motion_contact *c = &p->contacts[i];
+        const double *r = p->answer.r + c->row;
+        const double friction = c->rows > 2 ? hypot(r[1], r[2]) : c->rows > 1 ? fabs(r[1]) : 0.0;
+        const bool inside = c->rows > 1 && p->wide.count == 0 && c->mu * r[0] - friction > MIGHT_BE_NONE;
+        for (int k = 0; k < c->rows && inside; k++) {
+            unknown[count++] = c->row + k;
+        }
+    }
+    double *balance = PERP_ARENA_NEW(arena, double, (size_t)p->n *(size_t)count);
+    for (int k = 0; balance && unknown && k < p->n; k++) {
+        for (int j = 0; j < count; j++) {
+            balance[(ptrdiff_t)k * count + j] = p->J[(ptrdiff_t)unknown[j] * p->n + k];
+        }
+    }
+    if (!balance || !unknown || count == 0 || !perp_eliminate(balance, p->n, count, arena, &e)) {
+        return false;
+    }
+    for (int i = 0, j = 0; j < count; j++) {
+        while (p->contacts[i].row + p->contacts[i].rows <= unknown[j]) {
+            i++;
+        }
+        if (unknown[j] == p->contacts[i].row && can_change(&e, j)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 perp_status perp_motion_normals_are_known(const motion_problem *p, const motion_searcher *by, double room, bool *known,
                                           perp_error *error)
 {
     search_memory m;
     bool possible;
     *known = false;
+    if (others_balance(p, by->arena)) {
+        return PERP_STATUS_OK;
+    }
     perp_status status = fill_system(p, by, &m, &possible, error);
     if (status != PERP_STATUS_OK || !possible) {
         return status;

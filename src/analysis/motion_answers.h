@@ -28,7 +28,8 @@ typedef struct motion_answers {
 typedef struct motion_searcher {
     contact_step *step; /* the one that `p` is an island of; its memory for islands is used */
     int island;
-    double work; /* entries of tables; some 1e9 in a second */
+    double work;  /* entries of tables; some 1e9 in a second */
+    bool printed; /* the printed proposition is compared too */
     perp_arena *arena;
     const volatile bool *cancel; /* may be NULL */
 } motion_searcher;

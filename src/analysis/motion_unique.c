@@ -102,11 +102,25 @@ static perp_status look_inwards(const judge *j, island_verdict *v, perp_error *e
                : status;
 }
 
+/* Mostly no number lies between the two, and both ask the same. */
+static perp_status decide_both(const judge *j, motion_ways *ways, motion_ways *wider, perp_error *error)
+{
+    way_rows rows = {.arena = j->arena, .n = j->p->n}, other = rows;
+    perp_ways_of_law(j->p, &j->p->answer, COUNTS_AS_NONE, &rows);
+    perp_ways_of_law(j->p, &j->p->answer, MIGHT_BE_NONE, &other);
+    const size_t count = (size_t)rows.count;
+    const bool same = !rows.failed && !other.failed && rows.count == other.count &&
+                      (count == 0 || (memcmp(rows.rows, other.rows, count * (size_t)rows.n * sizeof *rows.rows) == 0 &&
+                                      memcmp(rows.equation, other.equation, count * sizeof *rows.equation) == 0));
+    const perp_status status = perp_ways_decide(&rows, ways, error);
+    *wider = *ways;
+    return status == PERP_STATUS_OK && !same ? perp_ways_decide(&other, wider, error) : status;
+}
+
 static perp_status look_around(const judge *j, island_verdict *v, perp_error *error)
 {
     motion_ways ways, wider;
-    perp_status status = decide(j, perp_ways_of_law, COUNTS_AS_NONE, &ways, error);
-    status = status == PERP_STATUS_OK ? decide(j, perp_ways_of_law, MIGHT_BE_NONE, &wider, error) : status;
+    perp_status status = decide_both(j, &ways, &wider, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -215,7 +229,7 @@ static bool has_springs(const motion_problem *p)
 static perp_status compare_printed(const judge *j, island_verdict *v, perp_error *error)
 {
     const motion_problem *p = j->p;
-    if (p->law != MOTION_COULOMB || p->wide.count > 0 || has_springs(p) || p->equation_count > 0) {
+    if (!j->by->printed || p->law != MOTION_COULOMB || p->wide.count > 0 || has_springs(p) || p->equation_count > 0) {
         return PERP_STATUS_OK;
     }
     motion_ways ways;

@@ -189,6 +189,14 @@ def test_chalk_jams_where_its_determinant_vanishes(perp):
     assert soft["error"]["code"] == "invalid" and soft["error"]["evidence"]["contact"] == "board chalk s0.u0-s0.c2"
 
 
+def test_an_exact_p_test_of_many_contacts_is_not_begun(perp):
+    """56 contacts in force: 2^56 determinants are not tried, and the verdict says so."""
+    found = perp.json("analyze", ROOT / "bench" / "scenes" / "arm-and-cubes-at-work.yaml", "--model", "compliant")
+    assert found["rigidity"]["verdict"] == "unknown" and found["rigidity"]["p_matrix"] is None
+    assert len(found["rigidity"]["contacts"]) > 20
+    assert any("P-matrix" in why["text"] and "up to 20 contacts" in why["text"] for why in found["why"])
+
+
 # ---- going on --------------------------------------------------------------------------------------------------------
 
 
