@@ -77,6 +77,7 @@ def test_usage_and_bad_input(perp):
     for arguments, words in ((["none.yaml"], "none.yaml:1:1: cannot be opened"),
                              ([fence, "--set", "contacts.frictio=1"], "did you mean `friction`"),
                              ([fence, "--h", "0"], "positive time step"),
+                             ([fence, "--at", "1e300"], "at most 1e+09 are allowed"),
                              ([scene("painleve-rod"), "--at", "0.5"], "leave --at out")):
         done = perp("analyze", *arguments, code=3)
         assert words in done.stderr and done.stdout == ""
@@ -113,6 +114,8 @@ def test_words(perp):
     assert "another one     `particle`: velocity more by (0, 0.1, 0) m/s" in text
     text = perp("analyze", scene("gripper-2d"), "--at", 0.1).stdout
     assert "same motion     left_finger sphere s0.e1-s0.c0: fn 10 N, ft 1 .. 5 N" in text
+    text = perp("analyze", scene("grasp-closure")).stdout  # squeezed as hard as one likes, friction goes both ways
+    assert text.count(" .. inf N, ft -inf .. inf N\n") == 3
 
 
 # ---- fence and particle: three cones, three answers ------------------------------------------------------------------
