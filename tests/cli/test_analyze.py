@@ -194,6 +194,22 @@ def test_counterexample_to_the_printed_proposition(perp):
             assert "not-unique (Proposition 1 as printed: unique)" in perp("analyze", path).stdout
 
 
+def test_the_printed_proposition_knows_joint_limits(perp):
+    """A limit is a contact without friction: an arm that its weight holds on one cannot move, nor can one between limits
+    that meet. Without weight it can."""
+    def analyze(limits, gravity):
+        path = write(perp, planar=True, gravity=gravity, bodies={"arm": {"mass": 2, "inertia": 0.1, "com": [0.5, 0]}},
+                     joints={"hinge": {"type": "revolute", "parent": "world", "child": "arm", "anchor": [0, 0],
+                                       "limits": limits}}, run={"model": "qs-ncp", "h": 0.01, "steps": 1})
+        result = perp.json("analyze", path)["uniqueness"]
+        return result["verdict"], result["printed_proposition"]
+    assert analyze([0, 1], [0, -9.81]) == ("unique", "unique")
+    assert analyze([-1, 0], [0, 9.81]) == ("unique", "unique")
+    assert analyze([0, 0], [0, 0]) == ("unique", "unique")
+    assert analyze([0, 1], [0, 0]) == ("not-unique", "not-unique")
+    assert analyze([-1, 1], [0, 0]) == ("not-unique", "not-unique")
+
+
 # ---- one instant -----------------------------------------------------------------------------------------------------
 
 STOPPED = ("--set", "bodies.rod.velocity.angular=0", "--set", "bodies.rod.velocity.linear=[-1, 0]")
