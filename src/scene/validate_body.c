@@ -1,5 +1,6 @@
 /* Bodies and their shapes. */
 #include "scene/shape_kinds.h"
+#include "scene/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
