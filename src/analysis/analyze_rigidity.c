@@ -24,6 +24,7 @@ typedef struct rigidity_case {
     const double *rate;     /* NULL: not known */
     int count;
     rigidity_contact *contacts;
+    double *velocity;   /* rows x contacts of the set, m/s */
     bool none, several; /* the rigid model has no answer; more than one */
     rigidity_matrix rows;
     double *d;
@@ -106,29 +107,42 @@ static void take_answer(rigidity_case *c)
     c->several = a->solution_count > 1 || best->vertex_count > 1 || best->ray_count > 0;
 }
 
-/* Where there is no answer: what touches and does not part. */
-static perp_status take_touching(rigidity_case *c, perp_error *error)
+/* What contacts move at, m/s along their rows. */
+static perp_status find_velocities(rigidity_case *c, perp_error *error)
 {
     const analysis_point *point = c->point;
     const perp_contact_set *set = point->set;
     double *v = ANALYSIS_NEW(point, double, point->model->nv);
-    double *velocity = ANALYSIS_NEW(point, double, (ptrdiff_t)set->rows * set->count);
-    if (!v || !velocity) {
+    c->velocity = ANALYSIS_NEW(point, double, (ptrdiff_t)set->rows * set->count);
+    if (!v || !c->velocity) {
         return out_of_memory(error);
     }
     memcpy(v, point->state->v, (size_t)point->model->nv * sizeof *v);
     perp_prescribed_rate(point->model, PERP_PRESCRIBE_POSITION, point->state->t, v);
-    perp_contact_velocity(set, v, velocity);
+    perp_contact_velocity(set, v, c->velocity);
+    return PERP_STATUS_OK;
+}
+
+/* Touches and neither parts nor closes, so that `instant` speaks of it. */
+static bool is_active(const rigidity_case *c, int i)
+{
+    const perp_contact_set *set = c->point->set;
+    return fabs(set->contacts[i].phi) <= TOUCHING && fabs(c->velocity[(ptrdiff_t)set->rows * i]) <= STILL;
+}
+
+/* Where there is no answer. */
+static void take_active(rigidity_case *c)
+{
+    const perp_contact_set *set = c->point->set;
     for (int i = 0; i < set->count; i++) {
-        const double *u = velocity + (ptrdiff_t)set->rows * i;
-        if (fabs(set->contacts[i].phi) <= TOUCHING && fabs(u[0]) <= STILL) {
+        const double *u = c->velocity + (ptrdiff_t)set->rows * i;
+        if (is_active(c, i)) {
             add_contact(c, i,
                         &(perp_contact_record){.contact = set->contacts[i],
                                                .slip = {u[1], set->rows > 2 ? u[2] : 0.0},
                                                .mode = PERP_CONTACT_STICK});
         }
     }
-    return PERP_STATUS_OK;
 }
 
 /* By the forces of the next step. */
@@ -173,9 +187,10 @@ static const perp_contact *find_missed(const rigidity_case *c)
 {
     const analysis_point *point = c->point;
     const perp_analysis *a = point->analysis;
+    const bool none = c->answer.solution_count == 0; /* for what touches there is a proof, whatever steps do there */
     for (int k = 0; k < point->set->count && point->stepped == PERP_STATUS_OK; k++) {
         const perp_contact *contact = &point->set->contacts[k];
-        bool known = !has_force(a->contacts, a->contact_count, contact);
+        bool known = (none && is_active(c, k)) || !has_force(a->contacts, a->contact_count, contact);
         for (int i = 0; i < c->answer.solution_count && !known; i++) {
             const perp_instant_solution *s = &c->answer.solutions[i];
             known = has_force(s->contacts, s->contact_count, contact);
@@ -237,6 +252,10 @@ static perp_status find_contacts(rigidity_case *c, perp_error *error)
             return perp_analysis_reason(point, -1, error, "rigidity: %s", text);
         }
     }
+    const perp_status moves = find_velocities(c, error);
+    if (moves != PERP_STATUS_OK) {
+        return moves;
+    }
     const perp_contact *missed = find_missed(c);
     if (missed) {
         return judge_missed(c, missed, error);
@@ -246,7 +265,8 @@ static perp_status find_contacts(rigidity_case *c, perp_error *error)
         return PERP_STATUS_OK;
     }
     c->none = true;
-    return take_touching(c, error);
+    take_active(c);
+    return PERP_STATUS_OK;
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */

@@ -226,6 +226,10 @@ def test_painleve_rod(perp, mu, turning, count):
         assert rigidity["verdict"] == "invalid"
         assert rigidity["D"] == [[pytest.approx(-0.8480762114, abs=1e-9)]]
         assert rigidity["p_matrix"] is False and rigidity["stable"] is False and rigidity["kappa_min"] is None
+        for stepped in ("dyn-ncp", "compliant"):  # what steps do there is an impulse, and rigid bodies are as before
+            again = perp.json("analyze", scene("painleve-rod"), *turning, "--set", f"contacts.friction={mu}", "--model",
+                              stepped)["rigidity"]
+            assert again["verdict"] == "invalid" and again["D"] == rigidity["D"]
     else:
         assert rigidity["verdict"] == ("valid" if turning else "no-contact")
         assert rigidity["D"] == ([[pytest.approx(1.100480947, abs=1e-9)]] if turning else [])
