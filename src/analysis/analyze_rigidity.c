@@ -26,6 +26,7 @@ typedef struct rigidity_case {
     rigidity_contact *contacts;
     double *velocity;   /* rows x contacts of the set, m/s */
     bool none, several; /* the rigid model has no answer; more than one */
+    bool cut;           /* there may be more: a certificate's work was not enough */
     rigidity_matrix rows;
     double *d;
     rigidity_boundary_layer layer;
@@ -160,6 +161,17 @@ static void take_step(rigidity_case *c)
     }
 }
 
+/* Without friction the accelerations are those of a strictly convex problem, and are the only ones. */
+static bool touches_with_friction(const perp_contact_set *set)
+{
+    bool any = false;
+    for (int i = 0; i < set->count; i++) {
+        const perp_contact *c = &set->contacts[i];
+        any = any || (c->phi <= TOUCHING && c->friction > 0.0 && c->direction_count > 0);
+    }
+    return any;
+}
+
 static perp_status ask_instant(rigidity_case *c, perp_error *error)
 {
     c->own_answer = strcmp(c->point->rung->name, "instant") != 0;
@@ -167,7 +179,15 @@ static perp_status ask_instant(rigidity_case *c, perp_error *error)
         c->answer = c->point->instant;
         return PERP_STATUS_OK;
     }
-    return perp_analysis_instant(c->point, "instant", &c->answer, error);
+    analysis_point *point = c->point;
+    contact_step *asked = point->answering ? point->answering->step.workspace : NULL;
+    if (asked) { /* the next step is judged by where something is left out */
+        asked->unless_left_out = point->stepped == PERP_STATUS_OK;
+        asked->search_work = point->options.work;
+    }
+    const perp_status status = perp_analysis_instant(point, "instant", &c->answer, error);
+    c->cut = asked && c->answer.partial && touches_with_friction(point->set);
+    return status;
 }
 
 static bool has_force(const perp_contact_record *records, int count, const perp_contact *contact)
@@ -243,13 +263,14 @@ static perp_status find_contacts(rigidity_case *c, perp_error *error)
     }
     c->answers = "`instant`";
     if (status != PERP_STATUS_OK || c->answer.left_out[0] != '\0') {
-        const char *text = status != PERP_STATUS_OK ? why.message : c->answer.left_out;
+        const char *text = c->answer.left_out[0] != '\0' ? c->answer.left_out : why.message;
+        c->cut = false;
         if (point->stepped == PERP_STATUS_OK) {
             return judge_step(c, text, error);
         }
         if (status != PERP_STATUS_OK) {
             c->unknown = true;
-            return perp_analysis_reason(point, -1, error, "rigidity: %s", text);
+            return perp_analysis_reason(point, -1, error, "rigidity: %s", why.message);
         }
     }
     const perp_status moves = find_velocities(c, error);
@@ -258,6 +279,7 @@ static perp_status find_contacts(rigidity_case *c, perp_error *error)
     }
     const perp_contact *missed = find_missed(c);
     if (missed) {
+        c->cut = false;
         return judge_missed(c, missed, error);
     }
     if (c->answer.solution_count > 0) {
@@ -469,7 +491,7 @@ static perp_status decide(rigidity_case *c, perp_error *error)
             "with most contacts in force",
             c->answer.solution_count, c->answer.solution_count > 1 ? "" : ", a set of motions");
     }
-    if (c->count == 0) {
+    if (c->count == 0 && !c->cut) {
         out->verdict = PERP_VERDICT_NO_CONTACT;
         return PERP_STATUS_OK;
     }
@@ -480,8 +502,17 @@ static perp_status decide(rigidity_case *c, perp_error *error)
     if (out->stable == PERP_ANSWER_NO) {
         return say_unstable(c, error);
     }
-    out->verdict = c->unknown ? PERP_VERDICT_UNKNOWN : c->borderline ? PERP_VERDICT_BORDERLINE : PERP_VERDICT_VALID;
-    return PERP_STATUS_OK;
+    out->verdict = c->unknown || c->cut ? PERP_VERDICT_UNKNOWN
+                   : c->borderline      ? PERP_VERDICT_BORDERLINE
+                                        : PERP_VERDICT_VALID;
+    if (!c->cut) {
+        return PERP_STATUS_OK;
+    }
+    c->point->cut = true;
+    return perp_analysis_reason(c->point, -1, error,
+                                "rigidity: one answer of `instant` was found; whether it has others takes more work "
+                                "than a certificate has: `perp analyze --at %.17g` looks longer",
+                                c->point->state->t);
 }
 
 perp_status perp_analyze_rigidity(analysis_point *point, perp_error *error)

@@ -117,6 +117,10 @@ struct contact_step {
     const perp_rung *rung;
     const step_law *law; /* the rung's */
     bool dynamic;        /* inertia goes on from step to step, eps^2 M / h: dynamic.h */
+    /* Of an answer about an instant that is asked for: none is looked for where contacts are left out of it; and how
+     * many entries of dictionaries the search for all may compute (0: as many as half a second takes). */
+    bool unless_left_out;
+    double search_work;
     perp_prescribe prescribe;
     void *own; /* of the law */
 
