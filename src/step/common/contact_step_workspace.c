@@ -242,12 +242,12 @@ static bool has_restitution(const perp_scene *scene)
 }
 
 /* What a rung does not take is refused, not left out: an ellipsoid is one cone of three tangential rows, which the
- * convex problems of the laws with a round cone take. */
+ * convex problems of the laws with a round cone take, and `compliant`. */
 static perp_status check_supports(const contact_step *step, perp_error *error)
 {
     const perp_scene *scene = step->model->scene;
-    const bool takes = !step->law->instant && !step->law->own_contacts &&
-                       perp_rung_cone(step->rung, step->settings) == PERP_CONE_QUADRATIC;
+    const bool round = perp_rung_cone(step->rung, step->settings) == PERP_CONE_QUADRATIC;
+    const bool takes = step->law->own_contacts || (!step->law->instant && round);
     for (int b = 0; b < scene->body_count && !takes; b++) {
         const perp_support *support = &scene->bodies[b].support;
         if (!support->set || support->model != PERP_SUPPORT_ELLIPSOID) {
@@ -256,7 +256,7 @@ static perp_status check_supports(const contact_step *step, perp_error *error)
         perp_fail(
             error, PERP_STATUS_BAD_INPUT,
             "model `%s` takes no `support` with `model: ellipsoid` here: write `model: points`, or take a rung with "
-            "the quadratic cone, as qs-cone, qs-ncp or dyn-ncp, or qs-qp and dyn-qp with `cone: quadratic`",
+            "the quadratic cone, as qs-cone, qs-ncp or dyn-ncp, compliant, or qs-qp and dyn-qp with `cone: quadratic`",
             step->rung->name);
         if (error) {
             snprintf(error->path, sizeof error->path, "bodies.%s.support.model", scene->bodies[b].name);
