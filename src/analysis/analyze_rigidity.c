@@ -249,8 +249,10 @@ static perp_status find_contacts(rigidity_case *c, perp_error *error)
     for (int i = 0; i < point->set->count; i++) {
         if (perp_contact_is_support(&point->set->contacts[i])) {
             c->unknown = true;
-            return perp_analysis_reason(point, -1, error,
-                                        "rigidity: D has no place for a support, whose normal force is given");
+            return perp_analysis_reason(
+                point, -1, error,
+                "rigidity: a body rests on a support, whose load is given and does not answer to motions; the "
+                "test is not made for that");
         }
     }
     c->contacts = ANALYSIS_NEW(point, rigidity_contact, point->set->count + 1);
