@@ -412,19 +412,25 @@ static void thrown_bodies_follow_the_equation_of_motion(void **state)
 }
 
 /* At the very begin, by hand. */
-static void an_instant_has_the_forces_of_the_slip(void **state)
+static void expect_instant(rates_function *rates, const char *model)
 {
-    (void)state;
     scene_run run;
     double rate[6];
-    const scene_text text = scene_text_of(THROWN, "", "instant", 1e-3);
+    const scene_text text = scene_text_of(THROWN, model, "instant", 1e-3);
     instant_run(&run, text.of, SET("run.cone=rays"));
-    thrown_rates((const double[6]){0, 0, 0, 0.6, 0.2, 5}, rate);
+    rates((const double[6]){0, 0, 0, 0.6, 0.2, 5}, rate);
     const perp_instant_solution *one = instant_only(&run);
     for (int k = 0; k < 3; k++) {
         NEAR(one->rate[k], rate[3 + k], 1e-9 * fabs(rate[3 + k]));
     }
     scene_run_free(&run);
+}
+
+static void an_instant_has_the_forces_of_the_slip(void **state)
+{
+    (void)state;
+    expect_instant(thrown_rates, "");
+    expect_instant(thrown_ellipsoid_rates, ", model: ellipsoid");
 }
 
 /* ---- uniform pressure -------------------------------------------------------------------------------------------- */
@@ -673,6 +679,11 @@ static void ellipsoids_are_refused_elsewhere(void **state)
         scene_run_make(&run, scene_text_of(LOADED, ", model: ellipsoid", 2.0, OTHERS[k]).of, NULL);
         assert_int_equal(run.status, PERP_STATUS_BAD_INPUT);
         assert_string_equal(run.error.path, "bodies.slider.support.model");
+        if (k > 0) { /* of an instant the state decides */
+            perp_error error;
+            assert_int_equal(perp_run_check_scene(run.scene, &run.scene->run, &error), PERP_STATUS_BAD_INPUT);
+            assert_string_equal(error.message, run.error.message);
+        }
         scene_run_free(&run);
     }
 }

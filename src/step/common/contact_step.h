@@ -210,6 +210,9 @@ struct contact_step {
 /* ---- contact_step_workspace.c ---- */
 
 /* `open`, `close`, `save` and `restore` of a rung. */
+/* BAD_INPUT where a support is of a model that the rung does not take; the rung has a law. */
+perp_status perp_step_check_supports(const perp_scene *scene, const perp_rung *rung, const perp_run_settings *settings,
+                                     perp_error *error);
 perp_status perp_step_open(perp_step_context *context, const perp_allocator *allocator, perp_error *error);
 void perp_step_close(perp_step_context *context);
 size_t perp_step_save(const perp_step_context *context, double *numbers, size_t capacity);
