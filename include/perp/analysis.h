@@ -187,7 +187,7 @@ typedef struct perp_rigidity {
     int count;
     const int *contacts;       /* count, of the analysis: those that D speaks of */
     const double *D;           /* count x count: derivative of normal accelerations by normal forces, 1/kg */
-    const double *eigenvalues; /* count pairs (re, im) */
+    const double *eigenvalues; /* count pairs (re, im); NULL with verdicts_only */
     perp_answer p_matrix, stable;
     bool has_kappa, has_kappa_min; /* the scene has compliance; some damping stabilises */
     double kappa, kappa_min;       /* c^2 / k, kg: of the scene; the smallest that stabilises, 0: any will do */

@@ -240,6 +240,21 @@ static perp_status judge_missed(rigidity_case *c, const perp_contact *missed, pe
     return judge_step(c, why, error);
 }
 
+/* Nothing is so near that `instant`, or the next step in its place, could have it in force; and without contacts and
+ * loops the accelerations are those of a strictly convex problem about joint limits, which rest meets: there is one
+ * answer. */
+static bool is_clear(const analysis_point *point)
+{
+    const contact_step *step = point->stepped == PERP_STATUS_OK ? point->next->step.workspace : NULL;
+    bool clear = step && step->loop_row_count == 0;
+    for (int i = 0; i < point->set->count && clear; i++) {
+        const perp_contact *c = &point->set->contacts[i];
+        const double size = fmax(step->length_unit, perp_step_size_of_two(step, c->a, c->b));
+        clear = c->phi > TOUCHES_IN_A_RUN * size;
+    }
+    return clear;
+}
+
 /* `instant` speaks of states that rigid bodies can be in, to 1e-9 m and m/s; where this is none, as in the middle of a
  * run, the next step does. */
 static perp_status find_contacts(rigidity_case *c, perp_error *error)
@@ -254,6 +269,9 @@ static perp_status find_contacts(rigidity_case *c, perp_error *error)
                 "rigidity: a body rests on a support, whose load is given and does not answer to motions; the "
                 "test is not made for that");
         }
+    }
+    if (is_clear(point)) {
+        return PERP_STATUS_OK;
     }
     c->contacts = ANALYSIS_NEW(point, rigidity_contact, point->set->count + 1);
     if (!c->contacts) {
@@ -337,14 +355,17 @@ static perp_status put_matrix(rigidity_case *c, perp_error *error)
             c->d[i * n + k] = perp_rigidity_entry(&c->rows, i, k);
         }
     }
+    out->count = n;
+    out->contacts = contacts;
+    out->D = c->d;
+    if (point->options.verdicts_only) {
+        return PERP_STATUS_OK;
+    }
     const perp_status status = perp_general_eigenvalues(n, c->d, n, parts, parts + n, &point->allocator, error);
     for (int i = 0; i < n; i++) {
         eigenvalues[2 * i] = parts[i];
         eigenvalues[2 * i + 1] = parts[n + i];
     }
-    out->count = n;
-    out->contacts = contacts;
-    out->D = c->d;
     out->eigenvalues = eigenvalues;
     return status;
 }

@@ -365,7 +365,10 @@ perp_status perp_boundary_layer_judge(analysis_point *point, rigidity_boundary_l
         return out_of_memory(error);
     }
     c.speed = sqrt(perp_vector_largest((int)(r * r), layer->ak));
-    perp_status status = perp_general_eigenvalues((int)r, layer->ak, (int)r, c.re, c.im, &point->allocator, error);
+    perp_status status = PERP_STATUS_OK;
+    if (layer->proportional) {
+        status = perp_general_eigenvalues((int)r, layer->ak, (int)r, c.re, c.im, &point->allocator, error);
+    }
     if (status != PERP_STATUS_OK || !(c.speed > 0.0)) {
         return status;
     }
@@ -374,8 +377,12 @@ perp_status perp_boundary_layer_judge(analysis_point *point, rigidity_boundary_l
         layer->kappa_min *= layer->mean_stiffness;
     } else {
         status = is_stable_at(&c, 1.0, &layer->stable, error);
-        status = status == PERP_STATUS_OK ? find_least_damping(&c, layer, error) : status;
     }
     double size;
-    return status == PERP_STATUS_OK ? leading_root(&c, 1.0, &layer->growth, &layer->frequency, &size, error) : status;
+    const bool told = layer->stable != RIGIDITY_STABLE || !point->options.verdicts_only;
+    if (!layer->proportional && told && status == PERP_STATUS_OK) {
+        status = find_least_damping(&c, layer, error);
+    }
+    return status == PERP_STATUS_OK && told ? leading_root(&c, 1.0, &layer->growth, &layer->frequency, &size, error)
+                                            : status;
 }
