@@ -1,19 +1,12 @@
 #include "analysis/motion_forces.h"
 
 #include "analysis/elimination.h"
+#include "analysis/motion_bounds.h"
 #include "analysis/tolerances.h"
 #include "base/union_find.h"
 #include "linalg/vector.h"
 
 #include <string.h>
-
-/* What a contact's force may be: so many unknowns from `first` on. */
-typedef struct support {
-    int first, count; /* 0: none; 1: a force along `along`; else one by row, in the cone */
-    double along[3];  /* rows */
-    bool on_face;     /* square to `normal` */
-    double normal[3];
-} support;
 
 /* Changes of the forces: of contacts, then of limits, then of loops. Those that keep the balance are N z. */
 typedef struct force_set {
@@ -21,7 +14,7 @@ typedef struct force_set {
     perp_arena *arena;
     cone_program *program;
     const volatile bool *cancel;
-    support *contacts;
+    motion_support *contacts;
     int *limit_at;    /* 2 n: of the lower, of the upper limit; -1: it bears nothing */
     int count, faces; /* unknowns; contacts on a face */
     int free_count;   /* z */
@@ -29,11 +22,16 @@ typedef struct force_set {
     int *group;       /* by z, towards the lowest of its group */
     int *column;      /* by z: the unknown of the program at hand, -1: of another group */
     double *row;      /* free_count */
+    int *members;     /* contacts of the group at hand */
+    int member_count;
+    bool bounded; /* its ends are found by `bounds` */
+    motion_bounds bounds;
+    bool *at_zero; /* by member: forces were found with none along its n */
 } force_set;
 
 /* ---- where forces may be ----------------------------------------------------------------------------------------- */
 
-static void along_force(const double *r, int rows, support *s)
+static void along_force(const double *r, int rows, motion_support *s)
 {
     s->count = 1;
     for (int k = 0; k < rows; k++) {
@@ -44,7 +42,7 @@ static void along_force(const double *r, int rows, support *s)
 /* What slides, or moves on the edge of the dual cone: friction is all along -u_t, or on that face of a polygon.
  * `normal_speed` is what stands beside u_t in the condition that r is square to (normal_speed, u_t). */
 static void follow_slip(const motion_problem *p, const motion_contact *c, const double *r, const double *u,
-                        double normal_speed, double zero, support *s)
+                        double normal_speed, double zero, motion_support *s)
 {
     const double slip = c->rows > 2 ? hypot(u[1], u[2]) : fabs(u[1]);
     if (c->rows > 2 && perp_motion_polygon(p, c->rows)) {
@@ -65,10 +63,10 @@ static void follow_slip(const motion_problem *p, const motion_contact *c, const 
     }
 }
 
-static support support_of(const motion_problem *p, const motion_contact *c, const double *r, const double *u,
-                          double zero)
+static motion_support support_of(const motion_problem *p, const motion_contact *c, const double *r, const double *u,
+                                 double zero)
 {
-    support s = {.along = {1.0, 0.0, 0.0}};
+    motion_support s = {.along = {1.0, 0.0, 0.0}};
     const bool friction = c->rows > 1 && c->mu > 0.0;
     const double slip = !friction ? 0.0 : c->rows > 2 ? hypot(u[1], u[2]) : fabs(u[1]);
     const double most = friction ? c->mu * perp_motion_most_work(p, c, u) : 0.0;
@@ -90,7 +88,7 @@ static bool number_unknowns(force_set *f, double zero)
 {
     const motion_problem *p = f->p;
     double *u = PERP_ARENA_NEW(f->arena, double, (size_t)p->row_count);
-    f->contacts = PERP_ARENA_NEW(f->arena, support, (size_t)p->contact_count);
+    f->contacts = PERP_ARENA_NEW(f->arena, motion_support, (size_t)p->contact_count);
     f->limit_at = PERP_ARENA_NEW(f->arena, int, 2 * (size_t)p->n);
     if (!u || !f->contacts || !f->limit_at) {
         return false;
@@ -129,7 +127,7 @@ static void add_contact(const motion_problem *p, const motion_contact *c, const 
 static void fill_contact(const force_set *f, int i, double *equations, int *face)
 {
     static const double UNIT[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
-    const support *s = &f->contacts[i];
+    const motion_support *s = &f->contacts[i];
     const motion_contact *c = &f->p->contacts[i];
     for (int k = 0; k < s->count; k++) {
         add_contact(f->p, c, s->count == 1 ? s->along : UNIT[k], equations + s->first + k, f->count);
@@ -191,7 +189,9 @@ static bool eliminate(force_set *f)
     f->group = PERP_ARENA_NEW(f->arena, int, (size_t)e.free_count);
     f->column = PERP_ARENA_NEW(f->arena, int, (size_t)e.free_count);
     f->row = PERP_ARENA_NEW(f->arena, double, (size_t)e.free_count);
-    if (!f->N || !f->group || !f->column || !f->row) {
+    f->members = PERP_ARENA_NEW(f->arena, int, (size_t)f->p->contact_count);
+    f->at_zero = PERP_ARENA_NEW(f->arena, bool, (size_t)f->p->contact_count);
+    if (!f->N || !f->group || !f->column || !f->row || !f->members || !f->at_zero) {
         return false;
     }
     for (int j = 0; j < e.free_count; j++) {
@@ -240,7 +240,7 @@ static void find_groups(force_set *f)
 }
 
 /* The group of a contact's forces; -1: all are determined. */
-static int group_of(force_set *f, const support *s)
+static int group_of(force_set *f, const motion_support *s)
 {
     for (int k = 0; k < s->count; k++) {
         for (int j = 0; j < f->free_count; j++) {
@@ -282,7 +282,7 @@ static void drop_rounding(const force_set *f, const double *row)
     }
 }
 
-static void add_polygon(const force_set *f, const motion_polygon *d, const motion_contact *c, const support *s)
+static void add_polygon(const force_set *f, const motion_polygon *d, const motion_contact *c, const motion_support *s)
 {
     const double *r = f->p->answer.r + c->row;
     for (int j = 0; j < d->count; j++) {
@@ -299,7 +299,7 @@ static void add_polygon(const force_set *f, const motion_polygon *d, const motio
     }
 }
 
-static void add_disc(const force_set *f, const motion_contact *c, const support *s)
+static void add_disc(const force_set *f, const motion_contact *c, const motion_support *s)
 {
     const double *r = f->p->answer.r + c->row;
     double *rows = perp_cone_program_cone(f->program, c->rows);
@@ -314,7 +314,7 @@ static void add_disc(const force_set *f, const motion_contact *c, const support 
 
 static void add_contact_rows(const force_set *f, int i)
 {
-    const support *s = &f->contacts[i];
+    const motion_support *s = &f->contacts[i];
     const motion_contact *c = &f->p->contacts[i];
     const motion_polygon *d = perp_motion_polygon(f->p, c->rows);
     if (s->count == 1) {
@@ -338,21 +338,16 @@ static bool changes(const force_set *f, int unknown)
 }
 
 /* All forces of a group; the answer's are at 0. */
-static perp_status begin_group(force_set *f, int group, perp_error *error)
+static perp_status put_program(force_set *f, int n, perp_error *error)
 {
     const motion_problem *p = f->p;
-    int n = 0, rows = 2 * p->n;
-    for (int j = 0; j < f->free_count; j++) {
-        f->column[j] = perp_union_root(f->group, j) == group ? n++ : -1;
-    }
+    int rows = 2 * p->n;
     for (int i = 0; i < p->contact_count; i++) {
         rows += 3 + (p->wide.count > 2 ? p->wide.count : 2);
     }
     const perp_status status = perp_cone_program_begin(f->program, n, rows, 0, error);
-    for (int i = 0; i < p->contact_count && status == PERP_STATUS_OK; i++) {
-        if (f->contacts[i].count > 0 && group_of(f, &f->contacts[i]) == group) {
-            add_contact_rows(f, i);
-        }
+    for (int i = 0; i < f->member_count && status == PERP_STATUS_OK; i++) {
+        add_contact_rows(f, f->members[i]);
     }
     for (int k = 0; k < 2 * p->n && status == PERP_STATUS_OK; k++) {
         if (f->limit_at[k] >= 0 && changes(f, f->limit_at[k])) {
@@ -363,13 +358,57 @@ static perp_status begin_group(force_set *f, int group, perp_error *error)
     return status;
 }
 
+/* Are the group's forces those of contacts alone, none of them on a face? */
+static bool has_contacts_only(const force_set *f)
+{
+    int first_other = 0;
+    for (int i = 0; i < f->p->contact_count; i++) {
+        first_other += f->contacts[i].count;
+    }
+    bool only = true;
+    for (int unknown = first_other; unknown < f->count && only; unknown++) {
+        only = !changes(f, unknown);
+    }
+    for (int i = 0; i < f->member_count && only; i++) {
+        only = !f->contacts[f->members[i]].on_face;
+    }
+    return only;
+}
+
+/* What is no smaller by what the balance leaves free is asked by the bounds. */
+static perp_status begin_group(force_set *f, int group, perp_error *error)
+{
+    const motion_problem *p = f->p;
+    int n = 0;
+    f->member_count = 0;
+    for (int j = 0; j < f->free_count; j++) {
+        f->column[j] = perp_union_root(f->group, j) == group ? n++ : -1;
+    }
+    for (int i = 0; i < p->contact_count; i++) {
+        if (f->contacts[i].count > 0 && group_of(f, &f->contacts[i]) == group) {
+            f->at_zero[f->member_count] = false;
+            f->members[f->member_count++] = i;
+        }
+    }
+    const perp_status status = put_program(f, n, error);
+    f->bounded = has_contacts_only(f) && n >= perp_motion_bounds_unknowns(p, f->members, f->member_count);
+    return f->bounded && status == PERP_STATUS_OK
+               ? perp_motion_bounds_begin(&f->bounds, p, f->contacts, f->members, f->member_count, f->arena, error)
+               : status;
+}
+
+static perp_status cancelled(perp_error *error)
+{
+    return perp_fail(error, PERP_STATUS_CANCELLED, "the search for the ranges of forces was cancelled");
+}
+
 /* How far a sum of changes goes, `sign` times as far as it can; the program's g is that sum. */
 static perp_status find_end(force_set *f, double sign, double now, double *end, bool *found, perp_error *error)
 {
     cone_program *p = f->program;
     perp_convex_info info;
     if (f->cancel && *f->cancel) {
-        return perp_fail(error, PERP_STATUS_CANCELLED, "the search for the ranges of forces was cancelled");
+        return cancelled(error);
     }
     for (int j = 0; j < p->n; j++) {
         p->g[j] *= -sign;
@@ -394,11 +433,58 @@ static perp_status find_end(force_set *f, double sign, double now, double *end, 
     return PERP_STATUS_OK;
 }
 
+/* The same by the bounds, from sums and not from their changes. Forces on the way that leave a contact without any are
+ * kept in mind: its least normal force is 0 then. */
+static perp_status find_bound(force_set *f, int member, double sign, const double weight[3], double now, double *end,
+                              bool *found, perp_error *error)
+{
+    double most, signed_weight[3];
+    for (int r = 0; r < 3; r++) {
+        signed_weight[r] = sign * weight[r];
+    }
+    if (f->cancel && *f->cancel) {
+        return cancelled(error);
+    }
+    const perp_status status =
+        perp_motion_bounds_most(&f->bounds, member, signed_weight, f->program->solver, &most, found, error);
+    if (status != PERP_STATUS_OK || !*found) {
+        return status;
+    }
+    *end = fabs(sign * most - now) <= RANGE_ENDS_HERE ? now : sign * most;
+    for (int i = 0; i < f->member_count; i++) {
+        f->at_zero[i] = f->at_zero[i] || perp_motion_bounds_normal(&f->bounds, i) <= RANGE_MEETS;
+    }
+    return PERP_STATUS_OK;
+}
+
+/* Both ends along `weight`, of what can change; where the bounds do not tell an end, by the program. */
+static perp_status find_ends(force_set *f, int member, int k, const double weight[3], double now, double ends[2],
+                             bool *found, perp_error *error)
+{
+    perp_status status = PERP_STATUS_OK;
+    for (int side = 1; side >= 0 && status == PERP_STATUS_OK; side--) {
+        const double sign = side > 0 ? 1.0 : -1.0;
+        bool bounded = side == 0 && k == 0 && f->bounded && f->at_zero[member];
+        if (bounded) {
+            ends[0] = 0.0;
+            continue;
+        }
+        if (f->bounded) {
+            status = find_bound(f, member, sign, weight, now, &ends[side], &bounded, error);
+        }
+        if (!bounded && status == PERP_STATUS_OK) {
+            status = find_end(f, sign, now, &ends[side], found, error);
+        }
+    }
+    return status;
+}
+
 /* Component k of a contact: 0 along n, 1 along t, 2 along o. `weight`: of its rows. */
-static perp_status find_range(force_set *f, int i, int k, const double weight[3], motion_force_range *range,
+static perp_status find_range(force_set *f, int member, int k, const double weight[3], motion_force_range *range,
                               perp_error *error)
 {
-    const support *s = &f->contacts[i];
+    const int i = f->members[member];
+    const motion_support *s = &f->contacts[i];
     const motion_contact *c = &f->p->contacts[i];
     cone_program *p = f->program;
     double now = 0.0, along = 0.0;
@@ -418,8 +504,7 @@ static perp_status find_range(force_set *f, int i, int k, const double weight[3]
         return PERP_STATUS_OK;
     }
     double ends[2] = {k == 0 ? 0.0 : -INFINITY, INFINITY};
-    perp_status status = find_end(f, -1.0, now, &ends[0], &range->found, error);
-    status = status == PERP_STATUS_OK ? find_end(f, 1.0, now, &ends[1], &range->found, error) : status;
+    const perp_status status = find_ends(f, member, k, weight, now, ends, &range->found, error);
     range->end[k][0] = fmin(now, k == 0 ? fmax(0.0, ends[0]) : ends[0]);
     range->end[k][1] = fmax(now, ends[1]);
     return status;
@@ -464,12 +549,11 @@ perp_status perp_motion_force_ranges(const motion_problem *p, double zero, cone_
             continue;
         }
         status = begin_group(&f, group, error);
-        for (int i = 0; i < p->contact_count; i++) {
-            const bool here = f.contacts[i].count > 0 && group_of(&f, &f.contacts[i]) == group;
-            for (int k = 0; k < 3 && here && status == PERP_STATUS_OK; k++) {
+        for (int k = 2; k >= 0; k--) { /* along n at last: most contacts were at zero by then */
+            for (int i = 0; i < f.member_count && status == PERP_STATUS_OK; i++) {
                 double weight[3];
-                put_weights(&p->contacts[i], k, weight);
-                status = find_range(&f, i, k, weight, &ranges[i], error);
+                put_weights(&p->contacts[f.members[i]], k, weight);
+                status = find_range(&f, i, k, weight, &ranges[f.members[i]], error);
             }
         }
     }

@@ -34,6 +34,8 @@ static const double SECOND_ANSWER = 1e-8, SECOND_SLOPE = 1e-5;
 static const double MOTION_OF_ITS_OWN = 1e-2, MOTION_ERROR = 1e-4;
 /* of F: on the programs whose ends are the ranges of forces; an end that is no farther from the answer is its own. */
 static const double RANGE_MEETS = 1e-10, RANGE_ENDS_HERE = 1e-8;
+/* of L / F: a motion beyond that proves no bound; errors of the balance would count so much. */
+static const double RANGE_STEEPEST = 1e4;
 /* of L: a second answer that is nearer is not told from the first. */
 static const double SECOND_LEAST = 1e-5;
 /* of the same: answers that are nearer are one. */

@@ -164,12 +164,76 @@ static void test_two_slabs(void **unused)
     }
 }
 
+/* A box across two others: 16 contacts whose forces all know of each other. For the polygon, the ends are those of
+ * HiGHS (scipy's linprog) on the balance written down in Python; for the round cone, between HiGHS's with polygons of
+ * 96 sides in it and around it. */
+static void analyze_bridge(analyzed *a, const char *model)
+{
+    char text[1000];
+    snprintf(text, sizeof text,
+             "perp: 1\ncontacts: {friction: 0.6}\nbodies:\n"
+             "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"
+             "  left: {mass: 1, pose: {position: [-0.15, 0, 0.1]}, shapes: [{box: [0.2, 0.2, 0.2]}]}\n"
+             "  right: {mass: 1, pose: {position: [0.15, 0, 0.1]}, shapes: [{box: [0.2, 0.2, 0.2]}]}\n"
+             "  top: {mass: 1, pose: {position: [0, 0, 0.3]}, shapes: [{box: [0.2, 0.2, 0.2]}]}\n"
+             "run: {model: %s, h: 0.01, steps: 10}\n",
+             model);
+    analyze_text(a, text, PERP_CERTIFY_UNIQUENESS);
+    assert_int_equal(a->analysis->uniqueness.force_count, 16);
+}
+
+static void test_bridge_polygon(void **unused)
+{
+    (void)unused;
+    static const double ends[][7] = {
+        {0, 0.0, 8.6060454545, -3.2815140845, 4.1447250000, -3.3213857143, 3.2674846154},
+        {1, 0.0, 11.3430779221, -4.0080857143, 4.5328965517, -4.9342212766, 5.1946285714},
+        {4, 0.0, 11.3430779221, -4.5328965517, 4.0080857143, -4.9342212766, 5.1946285714},
+        {8, 0.0, 4.905, -1.962, 1.962, -1.962, 1.962},
+        {9, 0.0, 4.905, -1.962, 1.962, -2.3544, 2.3544},
+    };
+    analyzed a;
+    analyze_bridge(&a, "dyn-lcp");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const perp_force_range *r = &a.analysis->uniqueness.forces[(int)ends[i][0]];
+        assert_range(r->fn, ends[i][1], ends[i][2]);
+        assert_range(r->ft[0], ends[i][3], ends[i][4]);
+        assert_range(r->ft[1], ends[i][5], ends[i][6]);
+    }
+    free_analyzed(&a);
+}
+
+static void test_bridge_round(void **unused)
+{
+    (void)unused;
+    static const double ends[][11] = {
+        {0, 8.94927749, 8.95065489, -3.59509005, -3.59305204, 4.82082200, 4.82396081, -3.71567279, -3.71345200,
+         3.66615178, 3.66833552},
+        {1, 11.37054124, 11.37102724, -4.32583065, -4.32380990, 5.15757922, 5.16043226, -5.14827272, -5.14565612,
+         5.74560710, 5.74870267},
+        {9, 4.90499999, 4.90500001, -2.17601026, -2.17484519, 2.17484519, 2.17601026, -2.64847234, -2.64705431,
+         2.64705431, 2.64847234},
+    };
+    analyzed a;
+    analyze_bridge(&a, "dyn-ncp");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const perp_force_range *r = &a.analysis->uniqueness.forces[(int)ends[i][0]];
+        const double found[5] = {r->fn[1], r->ft[0][0], r->ft[0][1], r->ft[1][0], r->ft[1][1]};
+        assert_near(r->fn[0], 0.0);
+        for (int k = 0; k < 5; k++) {
+            assert_true(found[k] >= ends[i][2 * k + 1] && found[k] <= ends[i][2 * k + 2]);
+        }
+    }
+    free_analyzed(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_box_on_two_corners), cmocka_unit_test(test_wedged_disc),
         cmocka_unit_test(test_wedged_ball),        cmocka_unit_test(test_slab_on_four_corners),
-        cmocka_unit_test(test_two_slabs),
+        cmocka_unit_test(test_two_slabs),          cmocka_unit_test(test_bridge_polygon),
+        cmocka_unit_test(test_bridge_round),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
