@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double STEPS_MOST = 1e9; /* of a run, as of `perp run` */
+
 static int check_usage(const cli_arguments *a, double *at)
 {
     const char *text = cli_value(a, "--at"), *model = cli_value(a, "--model");
@@ -87,7 +89,7 @@ static void print_motion(const perp_analysis *a, const perp_state *state)
 static void print_range(const char *name, const double range[2])
 {
     printf("%s %.6g", name, range[0] == 0.0 ? 0.0 : range[0]); /* no -0 */
-    if (range[1] - range[0] > 1e-7 * (1.0 + fabs(range[0]))) {
+    if (isinf(range[0]) || range[1] - range[0] > 1e-7 * (1.0 + fabs(range[0]))) {
         printf(" .. %.6g", range[1]);
     }
     printf(" N");
@@ -191,7 +193,12 @@ static void print_words(const perp_analysis *a, const perp_state *state)
 static perp_status go_to(perp_sim *sim, double at, perp_error *error)
 {
     const perp_run_settings *settings = &perp_sim_model(sim)->scene->run;
-    const int steps = (int)floor(at / settings->h * (1.0 + 1e-12) + 1e-9);
+    const double exactly = at > 0.0 ? at / settings->h : 0.0; /* h may be 0 on rungs that answer about an instant */
+    if (exactly > STEPS_MOST) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "--at %g is %.3g steps of h = %g; at most %g are allowed", at,
+                         exactly, settings->h, STEPS_MOST);
+    }
+    const int steps = (int)floor(exactly * (1.0 + 1e-12) + 1e-9);
     perp_status status = PERP_STATUS_OK;
     cli_progress progress = cli_progress_begin();
     for (int i = 0; i < steps && status == PERP_STATUS_OK; i++) {

@@ -86,7 +86,7 @@ static int run(const cli_arguments *a)
             perp_scene_report(scene, &diagnostics, PERP_SEVERITY_ERROR, error.path, "%s", error.message);
         }
     }
-    if (status == PERP_STATUS_OK && perp_run_check(&scene->run, &error) != PERP_STATUS_OK) {
+    if (status == PERP_STATUS_OK && perp_run_check_scene(scene, &scene->run, &error) != PERP_STATUS_OK) {
         perp_scene_report(scene, &diagnostics, PERP_SEVERITY_ERROR, error.path, "%s", error.message);
         status = PERP_STATUS_BAD_INPUT;
     }

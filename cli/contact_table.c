@@ -93,10 +93,11 @@ static void print_line(const perp_model *model, const perp_run_result *result)
 {
     double smallest = INFINITY;
     for (int i = 0; i < result->contact_count; i++) {
-        smallest = fmin(smallest, result->contacts[i].contact.phi);
+        const perp_contact *c = &result->contacts[i].contact;
+        smallest = perp_contact_is_support(c) ? smallest : fmin(smallest, c->phi); /* which has no gap to watch */
     }
     printf("contacts within the margin of %g m: %d", model->scene->margin, result->contact_count);
-    if (result->contact_count > 0) {
+    if (isfinite(smallest)) {
         printf(", smallest gap %.6g m (--json lists them)", shown(smallest));
     }
     printf("\n");

@@ -243,9 +243,9 @@ typedef struct perp_analyze_options {
     size_t size;                     /* of this struct; see perp/base.h */
     const perp_allocator *allocator; /* NULL: malloc */
     unsigned certificates;           /* PERP_CERTIFY_*: what is asked for */
-    bool verdicts_only;              /* not how far forces range, nor D's eigenvalues, nor which damping would do, nor
-                                        the printed proposition */
-    const volatile bool *cancel;     /* looked at in long searches; NULL: none */
+    bool verdicts_only; /* not how many answers there are where one does not follow, nor how far forces range, nor D's
+                           eigenvalues, nor which damping would do, nor the printed proposition */
+    const volatile bool *cancel; /* looked at in long searches; NULL: none */
     /* What the search for all answers of a step may take, in entries of tables, of which some 1e9 are a second; without
      * it `unique` is said less often, and `unique-at-these-normal-forces` more. */
     double work;
@@ -333,8 +333,10 @@ static inline perp_certifier_options perp_certifier_options_default(void)
 }
 
 /* Model and settings as those of the run; the model is borrowed. Any number of certifiers may work at once. Memory is
- * kept from step to step and given back with the certifier. BAD_INPUT where the settings do not fit their rung, or it
- * has no forces to speak of; OUT_OF_MEMORY. */
+ * kept from step to step and given back with the certifier. Searches have so much work as is in proportion to the
+ * step's, by its iterations and size, not by a clock: equal runs have equal verdicts. What that does not decide is
+ * UNIQUE_AT_THESE_NORMAL_FORCES or UNKNOWN, with a reason that ends with "`perp analyze --at T` looks longer".
+ * BAD_INPUT where the settings do not fit their rung, or it has no forces to speak of; OUT_OF_MEMORY. */
 PERP_API perp_status perp_certifier_create(const perp_model *model, const perp_run_settings *settings,
                                            const perp_certifier_options *options, perp_certifier **certifier,
                                            perp_error *error);

@@ -358,6 +358,9 @@ typedef bool perp_observer(void *context, int step, const perp_state *state, con
 
 /* Do the settings fit their rung? BAD_INPUT with the reason, and the key in error.path, where not. */
 PERP_API perp_status perp_run_check(const perp_run_settings *settings, perp_error *error);
+/* The same, and does the rung take the scene's supports? */
+PERP_API perp_status perp_run_check_scene(const perp_scene *scene, const perp_run_settings *settings,
+                                          perp_error *error);
 
 /* Warnings about what is allowed but looks unintended of the scene's own run: a step longer than the run, a joint that
  * does not begin at its `position`, inertia within one step that outweighs springs or weight; and what

@@ -51,7 +51,7 @@ perp_status perp_analysis_motions(analysis_point *point, perp_error *error)
     if (status == PERP_STATUS_OK && !m->answers) {
         status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for an analysis");
     }
-    for (int i = 0; i < m->count && status == PERP_STATUS_OK; i++) {
+    for (int i = 0; i < m->count && status == PERP_STATUS_OK && !point->options.verdicts_only; i++) {
         const motion_searcher by = perp_analysis_searcher(point, i, &m->arena);
         status = perp_motion_answers(&m->problems[i], &by, &m->answers[i], error);
     }

@@ -38,6 +38,7 @@ typedef struct analysis_point {
     perp_error why_not;    /* of a step that failed */
     /* Of a rung that answers about an instant: its answers; else zero. */
     perp_run_result instant;
+    bool cut;            /* a search ended before it had decided, as it had no more work: a longer one might */
     perp_sim *answering; /* of the rung `instant`, kept for many states; NULL: there is one state only */
     perp_arena *arena;
     perp_analysis *analysis; /* that is being filled */

@@ -160,6 +160,7 @@ perp_status perp_analysis_make(analysis_point *point, const perp_step_info *info
     point->arena = &arena;
     point->analysis = made;
     point->reason_capacity = 0;
+    point->cut = false;
     point->motions = (analysis_motions){0};
     perp_arena_init(&point->motions.arena, &point->allocator);
     perp_status status = look_at_state(point, error);

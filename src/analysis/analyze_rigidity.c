@@ -24,7 +24,9 @@ typedef struct rigidity_case {
     const double *rate;     /* NULL: not known */
     int count;
     rigidity_contact *contacts;
+    double *velocity;   /* rows x contacts of the set, m/s */
     bool none, several; /* the rigid model has no answer; more than one */
+    bool cut;           /* there may be more: a certificate's work was not enough */
     rigidity_matrix rows;
     double *d;
     rigidity_boundary_layer layer;
@@ -106,29 +108,42 @@ static void take_answer(rigidity_case *c)
     c->several = a->solution_count > 1 || best->vertex_count > 1 || best->ray_count > 0;
 }
 
-/* Where there is no answer: what touches and does not part. */
-static perp_status take_touching(rigidity_case *c, perp_error *error)
+/* What contacts move at, m/s along their rows. */
+static perp_status find_velocities(rigidity_case *c, perp_error *error)
 {
     const analysis_point *point = c->point;
     const perp_contact_set *set = point->set;
     double *v = ANALYSIS_NEW(point, double, point->model->nv);
-    double *velocity = ANALYSIS_NEW(point, double, (ptrdiff_t)set->rows * set->count);
-    if (!v || !velocity) {
+    c->velocity = ANALYSIS_NEW(point, double, (ptrdiff_t)set->rows * set->count);
+    if (!v || !c->velocity) {
         return out_of_memory(error);
     }
     memcpy(v, point->state->v, (size_t)point->model->nv * sizeof *v);
     perp_prescribed_rate(point->model, PERP_PRESCRIBE_POSITION, point->state->t, v);
-    perp_contact_velocity(set, v, velocity);
+    perp_contact_velocity(set, v, c->velocity);
+    return PERP_STATUS_OK;
+}
+
+/* Touches and neither parts nor closes, so that `instant` speaks of it. */
+static bool is_active(const rigidity_case *c, int i)
+{
+    const perp_contact_set *set = c->point->set;
+    return fabs(set->contacts[i].phi) <= TOUCHING && fabs(c->velocity[(ptrdiff_t)set->rows * i]) <= STILL;
+}
+
+/* Where there is no answer. */
+static void take_active(rigidity_case *c)
+{
+    const perp_contact_set *set = c->point->set;
     for (int i = 0; i < set->count; i++) {
-        const double *u = velocity + (ptrdiff_t)set->rows * i;
-        if (fabs(set->contacts[i].phi) <= TOUCHING && fabs(u[0]) <= STILL) {
+        const double *u = c->velocity + (ptrdiff_t)set->rows * i;
+        if (is_active(c, i)) {
             add_contact(c, i,
                         &(perp_contact_record){.contact = set->contacts[i],
                                                .slip = {u[1], set->rows > 2 ? u[2] : 0.0},
                                                .mode = PERP_CONTACT_STICK});
         }
     }
-    return PERP_STATUS_OK;
 }
 
 /* By the forces of the next step. */
@@ -146,6 +161,17 @@ static void take_step(rigidity_case *c)
     }
 }
 
+/* Without friction the accelerations are those of a strictly convex problem, and are the only ones. */
+static bool touches_with_friction(const perp_contact_set *set)
+{
+    bool any = false;
+    for (int i = 0; i < set->count; i++) {
+        const perp_contact *c = &set->contacts[i];
+        any = any || (c->phi <= TOUCHING && c->friction > 0.0 && c->direction_count > 0);
+    }
+    return any;
+}
+
 static perp_status ask_instant(rigidity_case *c, perp_error *error)
 {
     c->own_answer = strcmp(c->point->rung->name, "instant") != 0;
@@ -153,7 +179,15 @@ static perp_status ask_instant(rigidity_case *c, perp_error *error)
         c->answer = c->point->instant;
         return PERP_STATUS_OK;
     }
-    return perp_analysis_instant(c->point, "instant", &c->answer, error);
+    analysis_point *point = c->point;
+    contact_step *asked = point->answering ? point->answering->step.workspace : NULL;
+    if (asked) { /* the next step is judged by where something is left out */
+        asked->unless_left_out = point->stepped == PERP_STATUS_OK;
+        asked->search_work = point->options.work;
+    }
+    const perp_status status = perp_analysis_instant(point, "instant", &c->answer, error);
+    c->cut = asked && c->answer.partial && touches_with_friction(point->set);
+    return status;
 }
 
 static bool has_force(const perp_contact_record *records, int count, const perp_contact *contact)
@@ -173,9 +207,10 @@ static const perp_contact *find_missed(const rigidity_case *c)
 {
     const analysis_point *point = c->point;
     const perp_analysis *a = point->analysis;
+    const bool none = c->answer.solution_count == 0; /* for what touches there is a proof, whatever steps do there */
     for (int k = 0; k < point->set->count && point->stepped == PERP_STATUS_OK; k++) {
         const perp_contact *contact = &point->set->contacts[k];
-        bool known = !has_force(a->contacts, a->contact_count, contact);
+        bool known = (none && is_active(c, k)) || !has_force(a->contacts, a->contact_count, contact);
         for (int i = 0; i < c->answer.solution_count && !known; i++) {
             const perp_instant_solution *s = &c->answer.solutions[i];
             known = has_force(s->contacts, s->contact_count, contact);
@@ -229,8 +264,10 @@ static perp_status find_contacts(rigidity_case *c, perp_error *error)
     for (int i = 0; i < point->set->count; i++) {
         if (perp_contact_is_support(&point->set->contacts[i])) {
             c->unknown = true;
-            return perp_analysis_reason(point, -1, error,
-                                        "rigidity: D has no place for a support, whose normal force is given");
+            return perp_analysis_reason(
+                point, -1, error,
+                "rigidity: a body rests on a support, whose load is given and does not answer to motions; the "
+                "test is not made for that");
         }
     }
     if (is_clear(point)) {
@@ -246,17 +283,23 @@ static perp_status find_contacts(rigidity_case *c, perp_error *error)
     }
     c->answers = "`instant`";
     if (status != PERP_STATUS_OK || c->answer.left_out[0] != '\0') {
-        const char *text = status != PERP_STATUS_OK ? why.message : c->answer.left_out;
+        const char *text = c->answer.left_out[0] != '\0' ? c->answer.left_out : why.message;
+        c->cut = false;
         if (point->stepped == PERP_STATUS_OK) {
             return judge_step(c, text, error);
         }
         if (status != PERP_STATUS_OK) {
             c->unknown = true;
-            return perp_analysis_reason(point, -1, error, "rigidity: %s", text);
+            return perp_analysis_reason(point, -1, error, "rigidity: %s", why.message);
         }
+    }
+    const perp_status moves = find_velocities(c, error);
+    if (moves != PERP_STATUS_OK) {
+        return moves;
     }
     const perp_contact *missed = find_missed(c);
     if (missed) {
+        c->cut = false;
         return judge_missed(c, missed, error);
     }
     if (c->answer.solution_count > 0) {
@@ -264,7 +307,8 @@ static perp_status find_contacts(rigidity_case *c, perp_error *error)
         return PERP_STATUS_OK;
     }
     c->none = true;
-    return take_touching(c, error);
+    take_active(c);
+    return PERP_STATUS_OK;
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------------------------- */
@@ -470,7 +514,7 @@ static perp_status decide(rigidity_case *c, perp_error *error)
             "with most contacts in force",
             c->answer.solution_count, c->answer.solution_count > 1 ? "" : ", a set of motions");
     }
-    if (c->count == 0) {
+    if (c->count == 0 && !c->cut) {
         out->verdict = PERP_VERDICT_NO_CONTACT;
         return PERP_STATUS_OK;
     }
@@ -481,8 +525,17 @@ static perp_status decide(rigidity_case *c, perp_error *error)
     if (out->stable == PERP_ANSWER_NO) {
         return say_unstable(c, error);
     }
-    out->verdict = c->unknown ? PERP_VERDICT_UNKNOWN : c->borderline ? PERP_VERDICT_BORDERLINE : PERP_VERDICT_VALID;
-    return PERP_STATUS_OK;
+    out->verdict = c->unknown || c->cut ? PERP_VERDICT_UNKNOWN
+                   : c->borderline      ? PERP_VERDICT_BORDERLINE
+                                        : PERP_VERDICT_VALID;
+    if (!c->cut) {
+        return PERP_STATUS_OK;
+    }
+    c->point->cut = true;
+    return perp_analysis_reason(c->point, -1, error,
+                                "rigidity: one answer of `instant` was found; whether it has others takes more work "
+                                "than a certificate has: `perp analyze --at %.17g` looks longer",
+                                c->point->state->t);
 }
 
 perp_status perp_analyze_rigidity(analysis_point *point, perp_error *error)

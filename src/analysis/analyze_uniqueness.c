@@ -7,6 +7,7 @@
 #include "step/common/rung_cone.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- what is put together from islands --------------------------------------------------------------------------- */
@@ -154,11 +155,21 @@ static perp_status add_island(const island_work *work, const island_verdict *v, 
     return PERP_STATUS_OK;
 }
 
+/* A longer search may say more than this one: of a certificate, whose work is little. */
+static bool may_say_more(analysis_point *point, const motion_problem *p, const island_verdict *v)
+{
+    const bool open = v->verdict != PERP_VERDICT_UNIQUE && v->verdict != PERP_VERDICT_NOT_UNIQUE;
+    const bool more = point->answering && open && !perp_motion_is_convex(p);
+    point->cut = point->cut || more;
+    return more;
+}
+
 /* Names one body of the island where there are several. */
 static perp_status say_why(const island_work *work, const island_verdict *v, perp_error *error)
 {
-    const analysis_point *point = work->point;
+    analysis_point *point = work->point;
     const perp_model *model = point->model;
+    char longer[80] = "";
     const int dof = work->p->n > 0 ? work->p->dof[0] : -1;
     int body = 0;
     while (body < model->body_count &&
@@ -166,9 +177,12 @@ static perp_status say_why(const island_work *work, const island_verdict *v, per
         body++;
     }
     const bool several = point->motions.count > 1 && body < model->body_count;
-    return perp_analysis_reason(work->point, -1, error, "%s%s%s%s: %s", perp_verdict_name(v->verdict),
-                                several ? ", `" : "", several ? model->scene->bodies[body].name : "",
-                                several ? "` and what it touches" : "", v->why);
+    if (may_say_more(point, work->p, v)) {
+        snprintf(longer, sizeof longer, "; `perp analyze --at %.17g` looks longer", point->state->t);
+    }
+    return perp_analysis_reason(point, -1, error, "%s%s%s%s: %s%s", perp_verdict_name(v->verdict), several ? ", `" : "",
+                                several ? model->scene->bodies[body].name : "", several ? "` and what it touches" : "",
+                                v->why, longer);
 }
 
 static perp_status judge_islands(analysis_point *point, perp_arena *arena, cone_program *program, perp_error *error)

@@ -7,11 +7,14 @@
 #include "sim/sim.h"
 #include "step/common/trust.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Of the search for all answers of a step: about as long as a step of few contacts takes. */
-static const double WORK_PER_STEP = 2e5;
+/* Entries of tables that each search for all answers may compute: as many as the step's solver did in its iterations,
+ * about, and at least as many as the rest of a step is worth. No clock is asked, so that equal runs have equal
+ * verdicts. */
+static const double WORK_LEAST = 1e4, WORK_PER_ITERATION = 10.0;
 
 struct perp_certifier {
     perp_allocator source; /* the caller's */
@@ -93,7 +96,6 @@ perp_status perp_certifier_create(const perp_model *model, const perp_run_settin
     c->point.options = perp_analyze_options_default();
     c->point.options.certificates = chosen.certificates;
     c->point.options.verdicts_only = true;
-    c->point.options.work = WORK_PER_STEP;
     c->point.options.cancel = chosen.cancel;
     c->pool = perp_sim_pool_create(&source, 0);
     status = c->pool ? make_parts(c, model, error) : out_of_memory(error);
@@ -187,7 +189,7 @@ static bool tell(perp_certifier *c)
                                  .rigidity = a->rigidity.verdict,
                                  .motion = a->uniqueness.motion,
                                  .motion_both_ways = a->uniqueness.motion_both_ways};
-    if (is_well(a)) {
+    if (is_well(a) && !c->point.cut) {
         return true;
     }
     const char **reasons = PERP_ARENA_NEW(&c->words, const char *, (size_t)a->reason_count);
@@ -233,6 +235,17 @@ static bool has_to_stop(perp_certifier *c, double t)
     return true;
 }
 
+/* What a search may take, in proportion to what the step took. */
+static double work_of(const analysis_point *point, const perp_step_info *info)
+{
+    const contact_step *step = point->rung->step ? point->next->step.workspace : NULL;
+    if (!step) {
+        return perp_analyze_options_default().work;
+    }
+    const double size = step->free_count + step->foot_count + 3.0 * step->system.contact_count;
+    return WORK_LEAST + WORK_PER_ITERATION * fmax(1.0, info->iterations) * size * size;
+}
+
 /* The certificate of the step that has just been taken, or of the instant. */
 static perp_status certify(perp_certifier *c, int step, const perp_state *state, const perp_step_info *info)
 {
@@ -241,6 +254,7 @@ static perp_status certify(perp_certifier *c, int step, const perp_state *state,
     point->by_hand = info->memory->touched || perp_sim_is_led(info->memory->sim);
     point->stepped = PERP_STATUS_OK;
     point->state = &c->begun;
+    point->options.work = work_of(point, info);
     if (info->answer) {
         point->stepped = PERP_STATUS_UNAVAILABLE;
         point->state = state;

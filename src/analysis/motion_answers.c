@@ -188,7 +188,7 @@ perp_status perp_motion_answers(const motion_problem *p, const motion_searcher *
     search_memory m;
     instant_sets sets;
     instant_cells_result result;
-    *answers = (motion_answers){.search = SEARCH_NOT_TRIED};
+    *answers = (motion_answers){.looked = true, .search = SEARCH_NOT_TRIED};
     bool possible;
     if (perp_motion_is_convex(p) || has_round_contacts(p)) {
         return PERP_STATUS_OK;

@@ -19,6 +19,7 @@ typedef enum motion_search {
 } motion_search;
 
 typedef struct motion_answers {
+    bool looked; /* else nothing below is known yet */
     motion_search search;
     int count;            /* convex sets of motions, none within another; mostly of one motion each */
     bool continuum;       /* one of them has more than one */

@@ -174,9 +174,29 @@ static perp_status take_second(const judge *j, const motion_point *second, islan
     return PERP_STATUS_OK;
 }
 
-/* What all answers say beyond the ways from one of them. */
-static perp_status look_at_all(const judge *j, const motion_answers *all, island_verdict *v, perp_error *error)
+/* Can no answer have other normal forces? Then what is true of the ways from this one is true of all. */
+static perp_status look_at_normals(const judge *j, island_verdict *v, perp_error *error)
 {
+    bool known;
+    const perp_status status = perp_motion_normals_are_known(j->p, j->by, SAME_NORMALS, &known, error);
+    if (status == PERP_STATUS_OK && known) {
+        v->verdict = PERP_VERDICT_UNIQUE;
+        v->why = "no answer can have other normal forces, and with these no motion can be added";
+    }
+    return status;
+}
+
+/* What all answers say beyond the ways from one of them. */
+static perp_status look_at_all(const judge *j, motion_answers *all, island_verdict *v, perp_error *error)
+{
+    const bool proof_first = !all->looked && v->verdict == PERP_VERDICT_UNIQUE_AT_THESE_NORMAL_FORCES;
+    perp_status status = proof_first ? look_at_normals(j, v, error) : PERP_STATUS_OK;
+    if (status == PERP_STATUS_OK && !all->looked && v->verdict != PERP_VERDICT_UNIQUE) {
+        status = perp_motion_answers(j->p, j->by, all, error);
+    }
+    if (status != PERP_STATUS_OK || v->verdict == PERP_VERDICT_UNIQUE) {
+        return status;
+    }
     int farthest = -1;
     double most = 0.0;
     for (int i = 0; i < all->count; i++) {
@@ -195,13 +215,8 @@ static perp_status look_at_all(const judge *j, const motion_answers *all, island
         v->why = "all modes of the contacts were tried, and leave this answer";
         return PERP_STATUS_OK;
     }
-    bool known;
-    perp_status status = perp_motion_normals_are_known(j->p, j->by, SAME_NORMALS, &known, error);
-    if (status == PERP_STATUS_OK && known) {
-        v->verdict = PERP_VERDICT_UNIQUE;
-        v->why = "no answer can have other normal forces, and with these no motion can be added";
-    }
-    if (status != PERP_STATUS_OK || known) {
+    status = proof_first ? status : look_at_normals(j, v, error);
+    if (status != PERP_STATUS_OK || v->verdict == PERP_VERDICT_UNIQUE) {
         return status;
     }
     bool only;
@@ -249,7 +264,7 @@ static bool rests_on_efforts(const judge *j, const island_verdict *v)
     return v->verdict == PERP_VERDICT_NOT_UNIQUE && perp_springs_are_limited(j->by->step);
 }
 
-perp_status perp_motion_judge(const motion_problem *p, const motion_searcher *by, const motion_answers *answers,
+perp_status perp_motion_judge(const motion_problem *p, const motion_searcher *by, motion_answers *answers,
                               island_verdict *v, perp_error *error)
 {
     judge j = {.p = p, .by = by, .arena = by->arena, .distance = 1.0};

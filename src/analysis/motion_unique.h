@@ -22,7 +22,8 @@ typedef struct island_verdict {
     double second_residual;
 } island_verdict;
 
-perp_status perp_motion_judge(const motion_problem *p, const motion_searcher *by, const motion_answers *answers,
+/* Answers that were not looked for yet are, where no cheaper proof decides. */
+perp_status perp_motion_judge(const motion_problem *p, const motion_searcher *by, motion_answers *answers,
                               island_verdict *verdict, perp_error *error);
 
 #endif

@@ -218,13 +218,14 @@ static void add_linear(const motion_problem *p, const double *rows, int count, w
     }
 }
 
-static void add_limits(const motion_problem *p, const motion_point *point, double zero, way_rows *w)
+/* `as_printed`: nothing may go through a limit, whether it bears force or not. */
+static void add_limits(const motion_problem *p, const motion_point *point, bool as_printed, double zero, way_rows *w)
 {
     for (int k = 0; k < p->n; k++) {
         for (int side = 0; side < 2; side++) {
             const double force = side == 0 ? point->y_lower[k] : point->y_upper[k];
             const double room = side == 0 ? point->x[k] - p->lower[k] : p->upper[k] - point->x[k];
-            double *row = force > zero || room <= zero ? perp_way_row(w, force > zero) : NULL;
+            double *row = force > zero || room <= zero ? perp_way_row(w, force > zero && !as_printed) : NULL;
             if (row) {
                 row[k] = side == 0 ? 1.0 : -1.0;
             }
@@ -247,7 +248,7 @@ void perp_ways_of_law(const motion_problem *p, const motion_point *point, double
     const double *u = slips(p, point, w);
     add_linear(p, p->A, p->n, w);
     add_linear(p, p->C, p->equation_count, w);
-    add_limits(p, point, zero, w);
+    add_limits(p, point, false, zero, w);
     for (int i = 0; u && i < p->contact_count; i++) {
         const motion_contact *c = &p->contacts[i];
         const double *r = point->r + c->row;
@@ -270,6 +271,7 @@ void perp_ways_as_printed(const motion_problem *p, const motion_point *point, do
     for (int k = 0; work && k < p->n; k++) {
         work[k] = -p->g[k];
     }
+    add_limits(p, point, true, zero, w);
     for (int i = 0; u && i < p->contact_count; i++) {
         const motion_contact *c = &p->contacts[i];
         if (point->r[c->row] > zero || u[c->row] <= zero) {

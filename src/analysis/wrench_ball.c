@@ -31,8 +31,8 @@ enum {
     DECIDE_MOST = 20000, /* facets, for whether 0 is inside: some 250 are enough */
     DESCENTS = 1000,     /* steps */
     RIDGE_BITS = 12,
-    RIDGES_SIZE = 1 << 16, /* a power of two */
-    RIDGES_MOST = RIDGES_SIZE / 2
+    RIDGES_LEAST = 1 << 9, /* places for them; a power of two, as the next */
+    RIDGES_MOST = 1 << 16
 };
 
 typedef struct ball_facet {
@@ -49,13 +49,59 @@ typedef struct ball_ridge {
 
 typedef struct growing {
     const wrench_cones *cones;
+    perp_arena *arena;
     int n, point_count, facet_count, ridge_count;
+    int point_room, facet_room, ridge_room;
     double (*point)[WRENCH_MOST];
     ball_facet *facet;
-    ball_ridge *ridge; /* by hash */
+    ball_ridge *ridge; /* ridge_room, by hash; at most half are used */
     int *place;        /* ridge_count: of the ridges in use, in the order they came */
     double reach;      /* of the hull: the largest distance that was seen */
+    bool out_of_memory;
 } growing;
+
+/* ---- room: most hulls need little of it -------------------------------------------------------------------------- */
+
+static bool have(growing *g, const void *memory)
+{
+    g->out_of_memory = g->out_of_memory || !memory;
+    return memory != NULL;
+}
+
+static bool make_point_room(growing *g)
+{
+    void *point = perp_arena_grow(g->arena, g->point, g->point_count, &g->point_room, sizeof *g->point);
+    g->point = point ? point : g->point;
+    return have(g, point);
+}
+
+static bool make_facet_room(growing *g, int count)
+{
+    while (g->facet_room < count) {
+        void *facet = perp_arena_grow(g->arena, g->facet, g->facet_room, &g->facet_room, sizeof *g->facet);
+        if (!have(g, facet)) {
+            return false;
+        }
+        g->facet = facet;
+    }
+    return true;
+}
+
+/* For those of so many facets; none is in use. */
+static bool make_ridge_room(growing *g, int facets)
+{
+    int room = g->ridge_room;
+    while (room < RIDGES_MOST && room < 2 * g->n * (facets + 1)) {
+        room *= 2;
+    }
+    if (room == g->ridge_room && g->ridge) {
+        return true;
+    }
+    g->ridge_room = room;
+    g->ridge = PERP_ARENA_NEW(g->arena, ball_ridge, (size_t)room);
+    g->place = PERP_ARENA_NEW(g->arena, int, (size_t)room / 2);
+    return have(g, g->ridge) && have(g, g->place);
+}
 
 /* ---- facets ------------------------------------------------------------------------------------------------------ */
 
@@ -183,9 +229,9 @@ static void put_facet(growing *g, uint64_t ridge, int point)
 static void count_ridge(growing *g, uint64_t key)
 {
     uint64_t hash = key * 0x9e3779b97f4a7c15u;
-    int at = (int)(hash >> 48) & (RIDGES_SIZE - 1);
+    int at = (int)(hash >> 48) & (g->ridge_room - 1);
     while (g->ridge[at].key != 0 && g->ridge[at].key != key) {
-        at = (at + 1) & (RIDGES_SIZE - 1);
+        at = (at + 1) & (g->ridge_room - 1);
     }
     if (g->ridge[at].key == 0) {
         g->ridge[at] = (ball_ridge){key, false};
@@ -245,7 +291,7 @@ static int put_point(growing *g, const double *w)
             return i;
         }
     }
-    if (g->point_count == POINTS_MOST) {
+    if (g->point_count == POINTS_MOST || !make_point_room(g)) {
         return -1;
     }
     memcpy(g->point[g->point_count], w, (size_t)g->n * sizeof *w);
@@ -262,7 +308,7 @@ static int look_from(growing *g, int point)
     for (int i = 0; i < g->facet_count; i++) {
         ball_facet *f = &g->facet[i];
         f->seen = f->height > 0.0 && perp_vector_dot(g->n, f->normal, p) > f->height + rounding &&
-                  !has_corner(g, f, point) && g->ridge_count + g->n <= RIDGES_MOST;
+                  !has_corner(g, f, point) && g->ridge_count + g->n <= g->ridge_room / 2;
         if (f->seen) {
             count_ridges(g, f, point);
         }
@@ -277,12 +323,16 @@ static int look_from(growing *g, int point)
  * is no room for them. */
 static int join(growing *g, int point)
 {
+    if (!make_ridge_room(g, g->facet_count)) {
+        return 0;
+    }
     const int border = look_from(g, point);
     int kept = 0, seen = 0;
     for (int i = 0; i < g->facet_count; i++) {
         seen += g->facet[i].seen ? 1 : 0;
     }
-    const bool room = g->facet_count - seen + border <= FACETS_MOST;
+    const int facets = g->facet_count - seen + border;
+    const bool room = facets <= FACETS_MOST && make_facet_room(g, facets);
     for (int i = 0; i < g->facet_count && room; i++) {
         if (!g->facet[i].seen) {
             g->facet[kept++] = g->facet[i];
@@ -301,13 +351,14 @@ static int join(growing *g, int point)
 
 static bool open_ball(growing *g, const wrench_cones *cones, perp_arena *arena)
 {
+    enum { FIRST_POINTS = 4 * WRENCH_MOST, FIRST_FACETS = 2 << WRENCH_MOST }; /* the cross and some more */
     *g = (growing){.cones = cones,
+                   .arena = arena,
                    .n = cones->dimensions,
-                   .point = perp_arena_push(arena, POINTS_MOST, sizeof *g->point),
-                   .facet = PERP_ARENA_NEW(arena, ball_facet, FACETS_MOST),
-                   .ridge = PERP_ARENA_NEW(arena, ball_ridge, RIDGES_SIZE),
-                   .place = PERP_ARENA_NEW(arena, int, RIDGES_MOST)};
-    return g->point && g->facet && g->ridge && g->place;
+                   .point_room = FIRST_POINTS,
+                   .point = perp_arena_push(arena, FIRST_POINTS, sizeof *g->point),
+                   .ridge_room = RIDGES_LEAST};
+    return have(g, g->point) && make_facet_room(g, FIRST_FACETS);
 }
 
 static ball_facet *lowest(const growing *g)
@@ -405,5 +456,5 @@ bool wrench_ball_find(const wrench_cones *cones, double enough, int work, perp_a
     } else if (ball->cut) {
         come_down(&g, ball);
     }
-    return true;
+    return !g.out_of_memory;
 }

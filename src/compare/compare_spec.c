@@ -208,6 +208,16 @@ static void scale_shapes(perp_shape *shapes, int count, double factor)
     }
 }
 
+/* The load of a support is a weight too: of the body's mass, where the scene does not give it. */
+static void hold_load(perp_body *body)
+{
+    perp_mass_properties own;
+    if (body->support.set && !body->support.normal.set &&
+        perp_body_mass_properties(body, true, &own, NULL) == PERP_STATUS_OK) {
+        body->support.normal = perp_set(PERP_SUPPORT_GRAVITY * own.mass);
+    }
+}
+
 /* Lighter masses in stronger gravity: the same weights. */
 static bool scale_masses(double factor, perp_arena *arena, perp_scene *scene)
 {
@@ -216,6 +226,7 @@ static bool scale_masses(double factor, perp_arena *arena, perp_scene *scene)
     for (int i = 0; i < scene->body_count && bodies; i++) {
         perp_body *b = &bodies[i];
         *b = scene->bodies[i];
+        hold_load(b);
         perp_shape *shapes = PERP_ARENA_NEW(arena, perp_shape, (size_t)b->shape_count);
         if (!shapes) {
             return false;

@@ -16,6 +16,8 @@ static const double PIVOT_LEFT = 1e-14;
 static const double QUATERNION_AS_WRITTEN = 1e-6, QUATERNION_WRONG = 1e-2;
 /* m or rad: a command that starts within this of the joint's position agrees with it. */
 static const double JOINT_AS_WRITTEN = 1e-9;
+/* none: shares of a support's load that add up to less are refused: the load is divided by their sum. */
+static const double SHARES_LEAST = 1e-50;
 /* none: defaults of run.tolerance (on the residual of the step's own law) and compliance.gamma, as scene_yaml's keys
  * say. */
 static const double RUN_TOLERANCE = 1e-8, COMPLIANCE_GAMMA = 1e-4;

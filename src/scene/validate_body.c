@@ -1,5 +1,6 @@
 /* Bodies and their shapes. */
 #include "scene/shape_kinds.h"
+#include "scene/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -97,8 +98,9 @@ static void validate_support_points(validator *v, const perp_support *support)
         sum += p->share;
         perp_validator_leave(v, mark);
     }
-    if (support->point_count > 0 && v->faults == faults && !(sum > 0.0 && isfinite(sum))) {
-        perp_validator_error(v, "points", "the shares of the load add up to %g; at least one has to be positive", sum);
+    if (support->point_count > 0 && v->faults == faults && !(sum >= SHARES_LEAST && isfinite(sum))) {
+        perp_validator_error(v, "points", "the shares of the load add up to %g; at least one has to be positive%s", sum,
+                             sum > 0.0 ? ", and not that small" : "");
     }
 }
 

@@ -100,7 +100,7 @@ static void validate_control(validator *v, perp_joint *joint)
     if (joint->effort.set) {
         perp_validate_real(v, "effort", joint->effort.value, RANGE_POSITIVE);
         if (joint->control != PERP_CONTROL_TORQUE && joint->control != PERP_CONTROL_IMPEDANCE) {
-            perp_validator_error(v, "effort", "limits `control: torque` and `impedance` only");
+            perp_validator_error(v, "effort", "`effort` limits `control: torque` and `impedance` only");
         }
     }
     if (!joint->compensation_set) {
@@ -108,11 +108,11 @@ static void validate_control(validator *v, perp_joint *joint)
     }
     const bool stiff = joint->stiffness > 0.0 && joint->control != PERP_CONTROL_IMPEDANCE;
     if (stiff) {
-        perp_validator_warning(v, "stiffness", "has no effect without `control: impedance`");
+        perp_validator_warning(v, "stiffness", "`stiffness` has no effect without `control: impedance`");
     }
     if (joint->command_set && joint->control == PERP_CONTROL_NONE) {
-        perp_validator_warning(v, "command",
-                               "has no effect without `control: position`, `impedance`, `velocity` or `torque`");
+        perp_validator_warning(
+            v, "command", "`command` has no effect without `control: position`, `impedance`, `velocity` or `torque`");
     }
     if (!is_scalar(joint->kind)) {
         if (joint->control != PERP_CONTROL_NONE) {

@@ -63,6 +63,30 @@ static perp_hash digest(const unsigned char *bytes, size_t size)
     return hash;
 }
 
+/* Padding of records has whatever was in the memory that they were made in. */
+#define CLEAR_BEHIND(record, type, member, end)                                                                        \
+    memset((char *)(record) + offsetof(type, member) + sizeof(record)->member, 0,                                      \
+           (end) - (offsetof(type, member) + sizeof(record)->member))
+
+static void clear_contact(perp_contact *c)
+{
+    CLEAR_BEHIND(c, perp_contact, direction_count, offsetof(perp_contact, directions));
+    CLEAR_BEHIND(c, perp_contact, tie, sizeof *c);
+}
+
+static void clear_padding(const saved_arrays *a, saved_head *head)
+{
+    clear_contact(&head->info.lift.contact);
+    for (int i = 0; i < head->info.contact_count; i++) {
+        clear_contact(&a->contacts[i].contact);
+        CLEAR_BEHIND(&a->contacts[i], perp_contact_record, mode, offsetof(perp_contact_record, fn));
+    }
+    for (int i = 0; i < head->info.element_count; i++) {
+        CLEAR_BEHIND(&a->elements[i], perp_element_record, slips, sizeof *a->elements);
+    }
+}
+#undef CLEAR_BEHIND
+
 size_t perp_sim_save(const perp_sim *sim, void *bytes, size_t capacity)
 {
     saved_head head;
@@ -75,6 +99,7 @@ size_t perp_sim_save(const perp_sim *sim, void *bytes, size_t capacity)
     head.counted_from = sim->counted_from;
     head.hash = sim->hash;
     head.info = *sim->info;
+    head.info.solve_us = 0.0; /* the clock's, and no part of the state */
     head.info.contacts = NULL;
     head.info.elements = NULL;
     head.info.loops = NULL;
@@ -104,6 +129,7 @@ size_t perp_sim_save(const perp_sim *sim, void *bytes, size_t capacity)
     copy(a.loops, sim->info->loops, (size_t)head.info.loop_count, sizeof *a.loops);
     copy(a.events, sim->info->events, (size_t)head.info.event_count, sizeof *a.events);
     copy(a.forces, sim->scene.forces + sim->scene_forces, (size_t)head.force_count, sizeof *a.forces);
+    clear_padding(&a, &head);
     for (int b = 0; b < bodies; b++) {
         a.masks[b] = sim->scene.bodies[b].driven_mask;
     }

@@ -77,6 +77,7 @@ def test_usage_and_bad_input(perp):
     for arguments, words in ((["none.yaml"], "none.yaml:1:1: cannot be opened"),
                              ([fence, "--set", "contacts.frictio=1"], "did you mean `friction`"),
                              ([fence, "--h", "0"], "positive time step"),
+                             ([fence, "--at", "1e300"], "at most 1e+09 are allowed"),
                              ([scene("painleve-rod"), "--at", "0.5"], "leave --at out")):
         done = perp("analyze", *arguments, code=3)
         assert words in done.stderr and done.stdout == ""
@@ -113,6 +114,8 @@ def test_words(perp):
     assert "another one     `particle`: velocity more by (0, 0.1, 0) m/s" in text
     text = perp("analyze", scene("gripper-2d"), "--at", 0.1).stdout
     assert "same motion     left_finger sphere s0.e1-s0.c0: fn 10 N, ft 1 .. 5 N" in text
+    text = perp("analyze", scene("grasp-closure")).stdout  # squeezed as hard as one likes, friction goes both ways
+    assert text.count(" .. inf N, ft -inf .. inf N\n") == 3
 
 
 # ---- fence and particle: three cones, three answers ------------------------------------------------------------------
@@ -191,6 +194,22 @@ def test_counterexample_to_the_printed_proposition(perp):
             assert "not-unique (Proposition 1 as printed: unique)" in perp("analyze", path).stdout
 
 
+def test_the_printed_proposition_knows_joint_limits(perp):
+    """A limit is a contact without friction: an arm that its weight holds on one cannot move, nor can one between limits
+    that meet. Without weight it can."""
+    def analyze(limits, gravity):
+        path = write(perp, planar=True, gravity=gravity, bodies={"arm": {"mass": 2, "inertia": 0.1, "com": [0.5, 0]}},
+                     joints={"hinge": {"type": "revolute", "parent": "world", "child": "arm", "anchor": [0, 0],
+                                       "limits": limits}}, run={"model": "qs-ncp", "h": 0.01, "steps": 1})
+        result = perp.json("analyze", path)["uniqueness"]
+        return result["verdict"], result["printed_proposition"]
+    assert analyze([0, 1], [0, -9.81]) == ("unique", "unique")
+    assert analyze([-1, 0], [0, 9.81]) == ("unique", "unique")
+    assert analyze([0, 0], [0, 0]) == ("unique", "unique")
+    assert analyze([0, 1], [0, 0]) == ("not-unique", "not-unique")
+    assert analyze([-1, 1], [0, 0]) == ("not-unique", "not-unique")
+
+
 # ---- one instant -----------------------------------------------------------------------------------------------------
 
 STOPPED = ("--set", "bodies.rod.velocity.angular=0", "--set", "bodies.rod.velocity.linear=[-1, 0]")
@@ -207,6 +226,10 @@ def test_painleve_rod(perp, mu, turning, count):
         assert rigidity["verdict"] == "invalid"
         assert rigidity["D"] == [[pytest.approx(-0.8480762114, abs=1e-9)]]
         assert rigidity["p_matrix"] is False and rigidity["stable"] is False and rigidity["kappa_min"] is None
+        for stepped in ("dyn-ncp", "compliant"):  # what steps do there is an impulse, and rigid bodies are as before
+            again = perp.json("analyze", scene("painleve-rod"), *turning, "--set", f"contacts.friction={mu}", "--model",
+                              stepped)["rigidity"]
+            assert again["verdict"] == "invalid" and again["D"] == rigidity["D"]
     else:
         assert rigidity["verdict"] == ("valid" if turning else "no-contact")
         assert rigidity["D"] == ([[pytest.approx(1.100480947, abs=1e-9)]] if turning else [])

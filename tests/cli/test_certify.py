@@ -37,6 +37,17 @@ RUNS = [("fence-particle", None, 40, 5), ("cube-stack", None, 18, 2), ("gripper-
         ("patch-spin", None, 6, 1), ("box-incline", "dyn-lcp", 12, 3)]
 
 
+# What a verdict may be in a run whose certificate says that a longer search may say more.
+WEAKER = {"existence": [], "uniqueness": ["unique-at-these-normal-forces", "unknown"], "rigidity": ["unknown"]}
+
+
+def cut_kinds(trust, time):
+    """Of which verdicts the reasons say that `perp analyze` at this time looks longer."""
+    cut = [reason for reason in trust.get("reasons", []) if reason.endswith("` looks longer")]
+    assert all(float(reason.split("--at ")[1].split("`")[0]) == time for reason in cut)
+    return {"rigidity" if reason.startswith("rigidity: ") else "uniqueness" for reason in cut}
+
+
 @pytest.mark.parametrize("example, model, steps, stride", RUNS)
 def test_verdicts_are_those_of_analyze(perp, example, model, steps, stride):
     rung = ["--model", model, "--h", "0.001"] if model else []
@@ -49,9 +60,11 @@ def test_verdicts_are_those_of_analyze(perp, example, model, steps, stride):
         before = log["steps"][step - 1]["state"]["t"]
         assert trust["from"] == before and trust["t"] == log["steps"][step]["state"]["t"]
         alone = perp.json("analyze", scene(example), *rung, "--at", repr(before))
+        weaker = cut_kinds(trust, before)
         for kind in KINDS:
-            assert trust[kind] == alone[kind]["verdict"], (step, kind)
-        assert trust.get("motion") == alone["uniqueness"]["motion"]
+            allowed = WEAKER[kind] if kind in weaker else []
+            assert trust[kind] in [alone[kind]["verdict"], *allowed], (step, kind)
+        assert "uniqueness" in weaker or trust.get("motion") == alone["uniqueness"]["motion"]
 
 
 def counted(log):

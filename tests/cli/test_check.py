@@ -42,6 +42,15 @@ def test_json_findings(perp):
         "message": "`mass` must not be negative, but is -1"}
 
 
+def test_a_support_that_the_rung_does_not_take(perp):
+    text = ("perp: 1\nplanar: true\ngravity: [0, 0]\nbodies: {part: {mass: 1, shapes: [{disc: 0.1}], "
+            "support: {model: ellipsoid}}}\nrun: {model: %s, h: 0.01, steps: 1}\n")
+    for model in ("qs-cone", "compliant", "instant"):
+        perp("check", perp.write("s.yaml", text % model))
+    found = perp.json("check", perp.write("s.yaml", text % "qs-lcp"), code=3)["diagnostics"]
+    assert [d["path"] for d in found if d["severity"] == "error"] == ["bodies.part.support.model"]
+
+
 def test_lint(perp):
     path = perp.write("s.yaml", """perp: 1
 bodies:

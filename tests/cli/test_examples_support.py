@@ -89,6 +89,23 @@ def test_runs_go_on_from_their_logs(perp, tmp_path, scene, model):
     assert further["hash"] == whole["hash"] and numbers[0] == numbers[1]
 
 
+def test_the_smallest_gap_is_not_that_of_a_support(perp):
+    """A disc that lies on the plane alone has none, and one beside it has its own."""
+    scene = """perp: 1
+planar: true
+gravity: [0, 0]
+bodies:
+  disc: {mass: 1, shapes: [{disc: 0.1}], support: {friction: 0.3, points: [[0, 0, 1]]}}
+  post: {fixed: true, shapes: [{disc: 0.1, pose: {position: [%g, 0]}}]}
+contacts: {margin: 0.02}
+run: {model: dyn-ncp, h: 0.01, steps: 1}
+"""
+    for place, said in ((1, "contacts within the margin of 0.02 m: 1"),
+                        (0.21, "contacts within the margin of 0.02 m: 2, smallest gap 0.01 m (--json lists them)")):
+        perp.write("s.yaml", scene % place)
+        assert said in perp("run", "s.yaml").stdout.splitlines()
+
+
 def test_what_analysis_says_of_supports(perp):
     """The motion of a convex step is one; rigidity knows no given normal forces; answers of an ellipsoid are not counted."""
     found = perp.json("analyze", NARROW, "--model", "qs-cone", "--at", "2")

@@ -156,6 +156,7 @@ static const refusal refusals[] = {
     {FLAT("mass: 1, inertia: 1, support: {points: [[0, 0]]}"), 3, 54, "a list of 3 numbers"},
     {FLAT("mass: 1, inertia: 1, support: {points: [[0, 0, 0], [1, 0, 0]]}"), 3, 53,
      "the shares of the load add up to 0"},
+    {FLAT("mass: 1, inertia: 1, support: {points: [[0, 0, 1e-320]]}"), 3, 53, "not that small"},
     {FLAT("mass: 1, inertia: 1, support: {points: [[0, 0, 2], [1, 0, -1]]}"), 3, 72, "must not be negative"},
     {FLAT("mass: 1, inertia: 1, support: {points: [[0, 0, 1]], pressure: uniform}"), 3, 76, "not both"},
     {FLAT("mass: 1, inertia: 1, support: {pressure: round}"), 3, 55, "expected `uniform`"},

@@ -214,6 +214,53 @@ static void test_saves(void **state)
 
 /* A finger on a spring leans on a box that friction holds, to and fro; where springs are followed exactly it pushes the
  * box along. */
+/* Memory as it may be found: every byte is `*context`. */
+static void *allocate_filled(void *context, size_t size)
+{
+    void *memory = malloc(size);
+    return memory ? memset(memory, *(const unsigned char *)context, size) : NULL;
+}
+
+static void release_filled(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+static unsigned char *save_in_memory_of(const world *w, int steps, unsigned char fill, size_t *size)
+{
+    const perp_allocator allocator = {allocate_filled, release_filled, &fill};
+    perp_sim_settings settings = perp_sim_settings_default();
+    settings.allocator = &allocator;
+    perp_sim *sim = NULL;
+    good(perp_sim_create(w->model, &settings, &sim, &error));
+    go(sim, steps);
+    *size = perp_sim_save(sim, NULL, 0);
+    unsigned char *bytes = malloc(*size);
+    assert_non_null(bytes);
+    perp_sim_save(sim, bytes, *size);
+    perp_sim_free(sim);
+    return bytes;
+}
+
+/* A save holds the state and nothing of the memory and the time that it was made in. */
+static void saves_repeat(const world *w, int steps)
+{
+    size_t sizes[2];
+    unsigned char *one = save_in_memory_of(w, steps, 0x55, &sizes[0]);
+    unsigned char *other = save_in_memory_of(w, steps, 0xaa, &sizes[1]);
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(one, other, sizes[0]);
+    free(one);
+    free(other);
+}
+
+static void test_saves_repeat(void **state)
+{
+    (void)state;
+    on_every_rung(saves_repeat);
+}
+
 static const char LEANING[] =
     "perp: 1\nplanar: true\nbodies:\n"
     "  ground: {fixed: true, shapes: [{halfplane: {normal: [0, 1]}}]}\n"
@@ -714,6 +761,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps_as_a_run),
         cmocka_unit_test(test_saves),
+        cmocka_unit_test(test_saves_repeat),
         cmocka_unit_test(test_save_between_hundreds),
         cmocka_unit_test(test_saves_of_other_readings),
         cmocka_unit_test(test_positions_go_straight_to_their_command),

@@ -311,11 +311,42 @@ static const char THROWN[] =
     "perp: 1\nplanar: true\ngravity: [0, 0]\n"
     "bodies:\n"
     "  slider: {mass: 2, inertia: 0.01, velocity: {linear: [0.6, 0.2], angular: 5}, support: {friction: 0.3, points: "
-    "[[0.1, 0.05, 1], [-0.1, 0.05, 2], [-0.05, -0.08, 3], [0.04, -0.02, 4]]}}\n"
+    "[[0.1, 0.05, 1], [-0.1, 0.05, 2], [-0.05, -0.08, 3], [0.04, -0.02, 4]]%s}}\n"
     "run: {model: %s, h: %.17g, until: 0.1, cone: quadratic}\n";
 
 static const slider THROWN_ON = {
     {0.1, -0.1, -0.05, 0.04}, {0.05, 0.05, -0.08, -0.02}, {0.1, 0.2, 0.3, 0.4}, 9.81 * 2, 0.3};
+
+/* Where the load has its centre, and the mean distance from there. */
+static double centre_of(const slider *s, double *x, double *y)
+{
+    double arm = 0.0;
+    *x = *y = 0.0;
+    for (int i = 0; i < POINTS; i++) {
+        *x += s->share[i] * s->x[i];
+        *y += s->share[i] * s->y[i];
+    }
+    for (int i = 0; i < POINTS; i++) {
+        arm += s->share[i] * hypot(s->x[i] - *x, s->y[i] - *y);
+    }
+    return arm;
+}
+
+/* Of one force at the centre and one moment, against the slip there and the turning times the arm. */
+static void thrown_ellipsoid_rates(const double y[6], double rate[6])
+{
+    const double c = cos(y[2]), s = sin(y[2]), m = 2.0, inertia = 0.01;
+    double x0, y0;
+    const double arm = centre_of(&THROWN_ON, &x0, &y0), px = c * x0 - s * y0, py = s * x0 + c * y0;
+    const double ux = y[3] - y[5] * py, uy = y[4] + y[5] * px, size = hypot(hypot(ux, uy), arm * y[5]);
+    const double f = -THROWN_ON.mu * THROWN_ON.normal / size;
+    memcpy(rate, y + 3, 3 * sizeof *rate);
+    rate[3] = f * ux / m;
+    rate[4] = f * uy / m;
+    rate[5] = f * (px * uy - py * ux + arm * arm * y[5]) / inertia;
+}
+
+typedef void rates_function(const double y[6], double rate[6]);
 
 /* x, y, theta and their rates. */
 static void thrown_rates(const double y[6], double rate[6])
@@ -333,7 +364,7 @@ static void thrown_rates(const double y[6], double rate[6])
     }
 }
 
-static void thrown_body(double y[6])
+static void thrown_body(rates_function *rates, double y[6])
 {
     enum { PARTS = 20000 };
     const double h = 0.1 / PARTS;
@@ -344,7 +375,7 @@ static void thrown_body(double y[6])
             for (int i = 0; i < 6; i++) {
                 at[i] = y[i] + (stage > 0 ? ahead * k[stage - 1][i] : 0.0);
             }
-            thrown_rates(at, k[stage]);
+            rates(at, k[stage]);
         }
         for (int i = 0; i < 6; i++) {
             y[i] += h / 6.0 * (k[0][i] + 2.0 * k[1][i] + 2.0 * k[2][i] + k[3][i]);
@@ -353,16 +384,15 @@ static void thrown_body(double y[6])
 }
 
 /* A body that slides and spins: steps of h and h / 2, extrapolated to 0, against the differential equation. */
-static void thrown_bodies_follow_the_equation_of_motion(void **state)
+static void expect_thrown(rates_function *rates, const char *model)
 {
-    (void)state;
     static const char *const MODELS[] = {"dyn-ncp", "dyn-qp", "compliant"};
     double exact[6] = {0, 0, 0, 0.6, 0.2, 5};
-    thrown_body(exact);
+    thrown_body(rates, exact);
     for (int m = 0; m < 3; m++) {
         scene_run coarse, fine;
-        run_text(&coarse, scene_text_of(THROWN, MODELS[m], 4e-4).of);
-        run_text(&fine, scene_text_of(THROWN, MODELS[m], 2e-4).of);
+        run_text(&coarse, scene_text_of(THROWN, model, MODELS[m], 4e-4).of);
+        run_text(&fine, scene_text_of(THROWN, model, MODELS[m], 2e-4).of);
         for (int k = 0; k < 3; k++) {
             const double one = speed_of(&coarse, coarse.count - 1, k), two = speed_of(&fine, fine.count - 1, k);
             NEAR(2.0 * two - one, exact[3 + k], 2e-5 * fmax(1.0, fabs(exact[3 + k])));
@@ -374,20 +404,33 @@ static void thrown_bodies_follow_the_equation_of_motion(void **state)
     }
 }
 
-/* At the very begin, by hand. */
-static void an_instant_has_the_forces_of_the_slip(void **state)
+static void thrown_bodies_follow_the_equation_of_motion(void **state)
 {
     (void)state;
+    expect_thrown(thrown_rates, "");
+    expect_thrown(thrown_ellipsoid_rates, ", model: ellipsoid");
+}
+
+/* At the very begin, by hand. */
+static void expect_instant(rates_function *rates, const char *model)
+{
     scene_run run;
     double rate[6];
-    const scene_text text = scene_text_of(THROWN, "instant", 1e-3);
+    const scene_text text = scene_text_of(THROWN, model, "instant", 1e-3);
     instant_run(&run, text.of, SET("run.cone=rays"));
-    thrown_rates((const double[6]){0, 0, 0, 0.6, 0.2, 5}, rate);
+    rates((const double[6]){0, 0, 0, 0.6, 0.2, 5}, rate);
     const perp_instant_solution *one = instant_only(&run);
     for (int k = 0; k < 3; k++) {
         NEAR(one->rate[k], rate[3 + k], 1e-9 * fabs(rate[3 + k]));
     }
     scene_run_free(&run);
+}
+
+static void an_instant_has_the_forces_of_the_slip(void **state)
+{
+    (void)state;
+    expect_instant(thrown_rates, "");
+    expect_instant(thrown_ellipsoid_rates, ", model: ellipsoid");
 }
 
 /* ---- uniform pressure -------------------------------------------------------------------------------------------- */
@@ -544,15 +587,103 @@ static void ellipsoids_of_areas_and_with_inertia(void **state)
     }
 }
 
+/* The same where the finger slips: its force is along the edge of its cone, n + side mu t, with n = (nx, ny) into the
+ * slider, and the twist as fast as u asks along n. */
+static void slipped_ellipsoid(double c, const double at[2], const double n[2], double mu, const double u[2],
+                              double v[3])
+{
+    const double fx = n[0] - mu * n[1], fy = n[1] + mu * n[0], m = at[0] * fy - at[1] * fx;
+    const double omega = m / (c * c), along = n[0] * (fx - omega * at[1]) + n[1] * (fy + omega * at[0]);
+    const double scale = (u[0] * n[0] + u[1] * n[1]) / along;
+    v[0] = scale * fx;
+    v[1] = scale * fy;
+    v[2] = scale * omega;
+}
+
+static void expect_balance(const perp_contact_record *support, const perp_contact_record *finger, double c, double x,
+                           double y)
+{
+    NEAR(hypot(hypot(support->ft[0], support->ft[1]), support->moment / c), 4.0, 1e-6);
+    NEAR(support->ft[0], finger->force_on_b.x, 1e-3); /* the finger is b */
+    NEAR(support->ft[1], finger->force_on_b.y, 1e-3);
+    NEAR(support->moment, x * finger->force_on_b.y - y * finger->force_on_b.x, 1e-4);
+    NEAR(support->margin, 0.0, 1e-6);
+    assert_int_equal(support->mode, PERP_CONTACT_SLIDE);
+}
+
+/* On `compliant` a light slider turns as in closed form about where its finger is once the springs there are steady. */
+static void soft_fingers_turn_ellipsoids(void **state)
+{
+    (void)state;
+    static const char TEXT[] =
+        "perp: 1\nplanar: true\ngravity: [0, 0]\ncompliance: {stiffness: 1.0e6, damping: 10, gamma: 0}\n"
+        "bodies:\n"
+        "  slider: {mass: 1e-4, inertia: 1.0e-7, shapes: [{box: [0.2, 0.1], friction: %g}], support: {friction: 0.4, "
+        "normal: 10, model: ellipsoid, points: [[0.05, 0, 1], [-0.05, 0, 1]]}}\n"
+        "  finger: {driven: {x: {offset: -0.1, rate: 0.1}, y: {offset: %.17g, rate: %.17g}}, shapes: [{point: {}, "
+        "friction: %g}]}\n"
+        "run: {model: compliant, h: 1.0e-4, steps: 10}\n";
+    for (int k = 0; k < 8; k++) {
+        const bool slips = k % 2 == 1;
+        const double c = 0.05, begin = 0.007 * k - 0.025, u[2] = {0.1, slips ? 0.15 * (k - 4) : 0.02 * k - 0.05};
+        const double mu = slips ? 0.15 : 1.2;
+        double v[3];
+        scene_run run;
+        run_text(&run, scene_text_of(TEXT, mu, begin, u[1], mu).of);
+        const double at[2] = {-0.1 + 0.001 * u[0] - run_body(&run, 10, "slider", 0),
+                              begin + 0.001 * u[1] - run_body(&run, 10, "slider", 1)};
+        const double theta = run_body(&run, 10, "slider", 2), n[2] = {cos(theta), sin(theta)};
+        if (slips) {
+            slipped_ellipsoid(c, at, n, u[1] > 0.0 ? mu : -mu, u, v);
+        } else {
+            pushed_ellipsoid(c, at[0], at[1], u, v);
+        }
+        for (int i = 0; i < 3; i++) {
+            NEAR(speed_of(&run, 10, i), v[i], 1e-4 * (i == 2 ? 10.0 : 1.0));
+        }
+        const perp_contact_record *finger = run_contact(&run, 10, "slider", "finger");
+        assert_int_equal(finger->mode, slips ? PERP_CONTACT_SLIDE : PERP_CONTACT_STICK);
+        expect_balance(run_contact(&run, 10, "slider", "slider"), finger, c, at[0], at[1]);
+        scene_run_free(&run);
+    }
+}
+
+/* What an ellipsoid holds does not move, on `compliant` too. */
+static void ellipsoids_hold(void **state)
+{
+    (void)state;
+    static const char *const MODELS[] = {"compliant", "qs-ncp"};
+    for (int k = 0; k < 2; k++) {
+        scene_run run;
+        run_text(&run, scene_text_of(LOADED, ", model: ellipsoid", 2.0, MODELS[k]).of);
+        const run_state *last = &run.states[run.count - 1];
+        assert_int_equal(last->contact_count, 1);
+        NEAR(last->contacts[0].ft[0], -2.0, 1e-7);
+        NEAR(last->contacts[0].ft[1], -1.0, 1e-7);
+        NEAR(last->contacts[0].moment, -(0.05 + 0.03 * 1 - 0.02 * 2), 1e-8);
+        assert_int_equal(last->contacts[0].mode, PERP_CONTACT_STICK);
+        for (int i = 0; i < 3; i++) {
+            NEAR(run_body(&run, run.count - 1, "slider", i), 0.0, 1e-12);
+        }
+        scene_run_free(&run);
+    }
+}
+
 static void ellipsoids_are_refused_elsewhere(void **state)
 {
     (void)state;
-    static const char *const OTHERS[] = {"instant-qs", "compliant"};
-    for (int k = 0; k < 2; k++) {
+    static const char *const OTHERS[] = {"instant", "instant-qs",       "qs-lcp",  "qs-lp",
+                                         "qs-qp",   "qs-impedance-lcp", "dyn-lcp", "dyn-qp"};
+    for (int k = 0; k < 8; k++) {
         scene_run run;
-        scene_run_make(&run, scene_text_of(ELLIPSOID, 1.0, "", 1.0, 0.02, 0.1, OTHERS[k]).of, NULL);
+        scene_run_make(&run, scene_text_of(LOADED, ", model: ellipsoid", 2.0, OTHERS[k]).of, NULL);
         assert_int_equal(run.status, PERP_STATUS_BAD_INPUT);
         assert_string_equal(run.error.path, "bodies.slider.support.model");
+        if (k > 0) { /* of an instant the state decides */
+            perp_error error;
+            assert_int_equal(perp_run_check_scene(run.scene, &run.scene->run, &error), PERP_STATUS_BAD_INPUT);
+            assert_string_equal(error.message, run.error.message);
+        }
         scene_run_free(&run);
     }
 }
@@ -579,18 +710,14 @@ static const slider BESIDE = {
 /* The force and moment that keep a slider in the twist v: against friction at its points, or within the ellipsoid. */
 static void load_of_twist(const double v[3], bool ellipsoid, double w[3])
 {
-    double x = 0.0, y = 0.0, arm = 0.0;
+    double x, y;
+    const double arm = centre_of(&BESIDE, &x, &y);
     memset(w, 0, 3 * sizeof *w);
     for (int i = 0; i < POINTS; i++) {
         const double ux = v[0] - v[2] * BESIDE.y[i], uy = v[1] + v[2] * BESIDE.x[i], f = 4.0 * BESIDE.share[i];
         w[0] += f * ux / hypot(ux, uy);
         w[1] += f * uy / hypot(ux, uy);
         w[2] += f * (BESIDE.x[i] * uy - BESIDE.y[i] * ux) / hypot(ux, uy);
-        x += BESIDE.share[i] * BESIDE.x[i];
-        y += BESIDE.share[i] * BESIDE.y[i];
-    }
-    for (int i = 0; i < POINTS; i++) {
-        arm += BESIDE.share[i] * hypot(BESIDE.x[i] - x, BESIDE.y[i] - y);
     }
     if (ellipsoid) {
         w[0] = v[0] - v[2] * y;
@@ -673,6 +800,7 @@ static void lack_of_memory_is_told(void **state)
     scene_run_refuse_memory(scene_text_of(LOADED, "", 2.0, "qs-ncp").of, SET("run.steps=2"));
     scene_run_refuse_memory(scene_text_of(LOADED, "", 2.0, "qs-cone").of, SET("run.steps=2"));
     scene_run_refuse_memory(scene_text_of(LOADED, "", 2.0, "compliant").of, SET("run.steps=2"));
+    scene_run_refuse_memory(scene_text_of(LOADED, ", model: ellipsoid", 2.0, "compliant").of, SET("run.steps=2"));
 }
 
 int main(void)
@@ -687,6 +815,8 @@ int main(void)
         cmocka_unit_test(uniform_pressure_has_the_moments_of_the_area),
         cmocka_unit_test(ellipsoids_turn_as_in_closed_form),
         cmocka_unit_test(ellipsoids_of_areas_and_with_inertia),
+        cmocka_unit_test(soft_fingers_turn_ellipsoids),
+        cmocka_unit_test(ellipsoids_hold),
         cmocka_unit_test(ellipsoids_are_refused_elsewhere),
         cmocka_unit_test(pushes_in_the_motion_cone_stick),
         cmocka_unit_test(light_bodies_move_as_if_without_inertia),

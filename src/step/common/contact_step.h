@@ -117,6 +117,10 @@ struct contact_step {
     const perp_rung *rung;
     const step_law *law; /* the rung's */
     bool dynamic;        /* inertia goes on from step to step, eps^2 M / h: dynamic.h */
+    /* Of an answer about an instant that is asked for: none is looked for where contacts are left out of it; and how
+     * many entries of dictionaries the search for all may compute (0: as many as half a second takes). */
+    bool unless_left_out;
+    double search_work;
     perp_prescribe prescribe;
     void *own; /* of the law */
 
@@ -206,6 +210,9 @@ struct contact_step {
 /* ---- contact_step_workspace.c ---- */
 
 /* `open`, `close`, `save` and `restore` of a rung. */
+/* BAD_INPUT where a support is of a model that the rung does not take; the rung has a law. */
+perp_status perp_step_check_supports(const perp_scene *scene, const perp_rung *rung, const perp_run_settings *settings,
+                                     perp_error *error);
 perp_status perp_step_open(perp_step_context *context, const perp_allocator *allocator, perp_error *error);
 void perp_step_close(perp_step_context *context);
 size_t perp_step_save(const perp_step_context *context, double *numbers, size_t capacity);

@@ -242,12 +242,13 @@ static bool has_restitution(const perp_scene *scene)
 }
 
 /* What a rung does not take is refused, not left out: an ellipsoid is one cone of three tangential rows, which the
- * convex problems of the laws with a round cone take. */
-static perp_status check_supports(const contact_step *step, perp_error *error)
+ * convex problems of the laws with a round cone take, `compliant`, and of what slides the instant with inertia. */
+perp_status perp_step_check_supports(const perp_scene *scene, const perp_rung *rung, const perp_run_settings *settings,
+                                     perp_error *error)
 {
-    const perp_scene *scene = step->model->scene;
-    const bool takes = !step->law->instant && !step->law->own_contacts &&
-                       perp_rung_cone(step->rung, step->settings) == PERP_CONE_QUADRATIC;
+    const bool round = perp_rung_cone(rung, settings) == PERP_CONE_QUADRATIC;
+    const bool takes =
+        rung->law->own_contacts || (rung->law->instant ? rung->inertia == PERP_RUNG_INERTIA_FULL : round);
     for (int b = 0; b < scene->body_count && !takes; b++) {
         const perp_support *support = &scene->bodies[b].support;
         if (!support->set || support->model != PERP_SUPPORT_ELLIPSOID) {
@@ -256,8 +257,8 @@ static perp_status check_supports(const contact_step *step, perp_error *error)
         perp_fail(
             error, PERP_STATUS_BAD_INPUT,
             "model `%s` takes no `support` with `model: ellipsoid` here: write `model: points`, or take a rung with "
-            "the quadratic cone, as qs-cone, qs-ncp or dyn-ncp, or qs-qp and dyn-qp with `cone: quadratic`",
-            step->rung->name);
+            "the quadratic cone, as qs-cone, qs-ncp or dyn-ncp, compliant, or qs-qp and dyn-qp with `cone: quadratic`",
+            rung->name);
         if (error) {
             snprintf(error->path, sizeof error->path, "bodies.%s.support.model", scene->bodies[b].name);
         }
@@ -288,7 +289,7 @@ perp_status perp_step_open(perp_step_context *context, const perp_allocator *all
     if (step->law->own_contacts) { /* what it keeps of a contact is found again where the points of manifolds stay */
         perp_contact_set_stand_still(context->contacts);
     }
-    perp_status status = check_supports(step, error);
+    perp_status status = perp_step_check_supports(step->model->scene, step->rung, step->settings, error);
     status = status == PERP_STATUS_OK ? hold_fixed(step, error) : status;
     if (status != PERP_STATUS_OK) {
         return status;

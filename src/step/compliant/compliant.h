@@ -57,7 +57,8 @@
  *                        that depends on fn; an element has its share of the patch's gamma
  *
  * A support of a planar body is rigid: an element whose normal part has the load N_i in place of K delta, and for A the
- * inertia of its body over h, so that d = 0 and lambda_n = N_i; Coulomb's friction, without gamma.
+ * inertia of its body over h, so that d = 0 and lambda_n = N_i; Coulomb's friction, without gamma. That of an ellipsoid
+ * has the turning times its arm as a third tangential row: compliant_ellipsoid.c.
  *
  * A pair's restitution has no meaning here: what K and C give back is. Joint limits and loops are rigid, loops also
  * implicit. */
@@ -70,7 +71,7 @@
 
 /* What the elements of a contact are made of. */
 typedef struct compliant_material {
-    int rows;                        /* n and the contact's friction directions */
+    int rows;                        /* n and the contact's friction directions; 4 of an ellipsoid */
     int soft;                        /* how many of them deform: all, or n alone */
     double stiffness[9], damping[9]; /* N/m, N s/m (Hunt-Crossley: N s/m^2); rows x rows, of one element */
     bool hunt_crossley;
@@ -119,8 +120,8 @@ typedef struct compliant_rows {
     int columns, stride;      /* free degrees of freedom; from a row to the next */
     int *dofs;                /* by column, of the free ones */
     double *entry, *along[2]; /* rows x columns */
-    double velocity[3];       /* m/s: by row, at v~ and at the prescribed velocities; of the normal one less v_k */
-    double turning[3][2];     /* 1/s: what of it an offset adds */
+    double velocity[4];       /* m/s: by row, at v~ and at the prescribed velocities; of the normal one less v_k */
+    double turning[4][2];     /* 1/s: what of it an offset adds */
     double tilt[2];           /* 1/s: (omega x offset) . n at v_k; before there is one, at the step's begin */
 } compliant_rows;
 
@@ -129,11 +130,23 @@ typedef struct compliant_residual {
     double balance, complementarity, cone;
 } compliant_residual;
 
+/* The convex problem of compliant_ellipsoid.c, where it is not that of the step. */
+typedef struct compliant_cones {
+    memory_block block;
+    int capacity; /* in elements */
+    int *slack_start;
+    double *rays, *offset;
+    double *shift; /* by element: w */
+    bool *quadratic;
+    perp_convex_workspace *solver; /* NULL until it is needed */
+} compliant_cones;
+
 typedef struct compliant_step {
     memory_block fixed, sized;
     int patch_capacity, element_capacity, dof_capacity;
     perp_friction_workspace *friction;
     perp_friction_soft_workspace *soft; /* the first to be tried */
+    compliant_cones cones;              /* of problems with an ellipsoid */
 
     /* ---- from step to step ---- */
     compliant_list all; /* deformations at the step's begin */
@@ -258,6 +271,13 @@ compliant_residual perp_compliant_evaluate(contact_step *step);
 double perp_compliant_worst(compliant_residual residual);
 /* s->point from s->point; `solved` and how far it came. */
 perp_status perp_compliant_solve(contact_step *step, bool *solved, perp_friction_info *info, perp_error *error);
+
+/* ---- compliant_ellipsoid.c ---- */
+
+bool perp_compliant_has_ellipsoid(const compliant_step *s);
+/* In place of the solvers of Coulomb's law; `info` has outcome, method and iterations. Starts cold. */
+perp_status perp_compliant_solve_ellipsoids(contact_step *step, const perp_friction_settings *settings,
+                                            perp_friction_info *info, perp_error *error);
 
 /* ---- compliant_energy.c ---- */
 

@@ -200,7 +200,7 @@ static void append_answer(compliant_list *list, const contact_step *step, const 
     for (int e = 0; e < patch->material.elements; e++) {
         const int i = patch->first + e, row = s->row_start[i];
         compliant_element *to = &list->element[list->start[list->count - 1] + e];
-        for (int r = 0; r < patch->material.rows; r++) {
+        for (int r = 0; r < patch->material.rows && r < 3; r++) { /* an ellipsoid's problem starts cold */
             to->rate[r] =
                 r < patch->material.soft ? s->speed * s->point.x[step->free_count + s->soft_start[i] + r] : 0.0;
             to->force[r] = step->force_unit * s->point.y[row + r];

@@ -49,7 +49,7 @@ static void onto_rows(const perp_tensor *tensor, const compliant_material *of, c
 static compliant_material support_of(const perp_contact *c)
 {
     return (compliant_material){
-        .rows = 1 + c->direction_count, .soft = 1, .load = c->load, .mu = c->friction, .side = 1, .elements = 1};
+        .rows = perp_contact_row_count(c), .soft = 1, .load = c->load, .mu = c->friction, .side = 1, .elements = 1};
 }
 
 compliant_material perp_compliant_material(const perp_scene *scene, const perp_contact *c)

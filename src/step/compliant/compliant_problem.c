@@ -19,16 +19,16 @@ static perp_status hold_fixed(compliant_step *s, const contact_step *step, perp_
                                   PERP_ARRAY(s->com_velocity, model->tree_count),
                                   PERP_ARRAY(s->target, loops),
                                   PERP_ARRAY(s->rows.dofs, nv),
-                                  PERP_ARRAY(s->rows.entry, 3 * nv),
-                                  PERP_ARRAY(s->rows.along[0], 3 * nv),
-                                  PERP_ARRAY(s->rows.along[1], 3 * nv)};
+                                  PERP_ARRAY(s->rows.entry, 4 * nv),
+                                  PERP_ARRAY(s->rows.along[0], 4 * nv),
+                                  PERP_ARRAY(s->rows.along[1], 4 * nv)};
     return perp_block_arrays(&step->allocator, &s->fixed, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 static perp_status hold_sized(compliant_step *s, const contact_step *step, perp_error *error)
 {
     const perp_model *model = step->model;
-    const int elements = s->element_capacity, rows = 3 * elements, n = model->nv + rows;
+    const int elements = s->element_capacity, rows = 4 * elements, n = model->nv + rows;
     const int dofs = s->dof_capacity, loops = 6 * model->scene->loop_count;
     const block_array arrays[] = {PERP_ARRAY(s->patches, s->patch_capacity),
                                   PERP_ARRAY(s->patch_of, elements),
@@ -47,7 +47,7 @@ static perp_status hold_sized(compliant_step *s, const contact_step *step, perp_
                                   PERP_ARRAY(s->dof_start, elements + 1),
                                   PERP_ARRAY(s->dofs, dofs),
                                   PERP_ARRAY(s->hessian, model->mass_size + 9 * elements),
-                                  PERP_ARRAY(s->jacobian, 3 * dofs),
+                                  PERP_ARRAY(s->jacobian, 4 * dofs),
                                   PERP_ARRAY(s->offset, rows),
                                   PERP_ARRAY(s->u, rows),
                                   PERP_ARRAY(s->g, n),
@@ -89,9 +89,10 @@ void perp_compliant_close(contact_step *step)
     }
     perp_friction_workspace_free(s->friction);
     perp_friction_soft_workspace_free(s->soft);
+    perp_convex_workspace_free(s->cones.solver);
     perp_kept_close(&s->bodies, step);
-    memory_block *const blocks[] = {&s->fixed,       &s->sized,       &s->all.block,  &s->kept.block,
-                                    &s->ended.block, &s->guess.block, &s->spare.block};
+    memory_block *const blocks[] = {&s->fixed,       &s->sized,       &s->all.block,   &s->kept.block,
+                                    &s->ended.block, &s->guess.block, &s->spare.block, &s->cones.block};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         perp_block_free(&step->allocator, blocks[i]);
     }
@@ -264,7 +265,7 @@ static void recall_element(contact_step *step, const compliant_patch *patch, int
     const compliant_material *m = &patch->material;
     const int i = patch->first + e;
     for (int r = 0; r < m->rows; r++) {
-        s->point.y[s->row_start[i] + r] = last ? last->force[r] / step->force_unit : 0.0;
+        s->point.y[s->row_start[i] + r] = last && r < 3 ? last->force[r] / step->force_unit : 0.0;
         if (r < m->soft) {
             s->point.x[step->free_count + s->soft_start[i] + r] = last ? last->rate[r] / s->speed : 0.0;
         }

@@ -6,7 +6,7 @@
 static void onto_tangents(const perp_contact *c, int rows, const double *along, double out[2])
 {
     out[0] = out[1] = 0.0;
-    for (int r = 1; r < rows; r++) {
+    for (int r = 1; r < rows && r <= c->direction_count; r++) {
         out[0] += along[r] * perp_vec3_dot(c->directions[r - 1], c->t);
         out[1] += along[r] * perp_vec3_dot(c->directions[r - 1], c->o);
     }
@@ -14,10 +14,11 @@ static void onto_tangents(const perp_contact *c, int rows, const double *along, 
 
 /* Does it slip, or stick, where rounding leaves both a slip and room in its cone? At the edge of the cone, as far as
  * the step is solved, any slip above SLIPS counts; inside, the larger of the two does, in the units of the step's law.
- */
-static bool slips(const contact_step *step, const perp_element_record *x)
+ * Of an ellipsoid `turning` and `twisting` are the third part of either. */
+static bool slips(const contact_step *step, const perp_element_record *x, double turning, double twisting)
 {
-    const double slip = hypot(x->slip[0], x->slip[1]), room = x->limit - hypot(x->ft[0], x->ft[1]);
+    const double slip = hypot(hypot(x->slip[0], x->slip[1]), turning);
+    const double room = x->limit - hypot(hypot(x->ft[0], x->ft[1]), twisting);
     const double edge = AT_LIMIT * x->limit + step->settings->tolerance * step->force_unit;
     return x->fn > 0.0 && slip > SLIPS && room <= fmax(edge, step->force_unit * step->h * slip / step->length_unit);
 }
@@ -29,7 +30,7 @@ static perp_element_record element_record(const contact_step *step, const compli
     const perp_contact *c = &step->contacts->contacts[patch->contact];
     const int i = patch->first + e, row = s->row_start[i];
     const double *rate = s->point.x + step->free_count + s->soft_start[i];
-    double along[3] = {0.0, 0.0, 0.0}, slip[3] = {0.0, 0.0, 0.0}, deformed[3] = {0.0, 0.0, 0.0};
+    double along[4] = {0.0}, slip[4] = {0.0}, deformed[4] = {0.0};
     perp_element_record record = {.fn = fmax(0.0, step->force_unit * s->point.y[row])};
     for (int r = 0; r < m->rows; r++) {
         along[r] = step->force_unit * s->point.y[row + r];
@@ -43,7 +44,7 @@ static perp_element_record element_record(const contact_step *step, const compli
     onto_tangents(c, m->rows, slip, record.slip);
     record.deformation[0] = deformed[0];
     onto_tangents(c, m->rows, deformed, record.deformation + 1);
-    record.slips = slips(step, &record);
+    record.slips = slips(step, &record, slip[3], along[3]);
     return record;
 }
 
@@ -98,7 +99,12 @@ static void put_patch(const contact_step *step, const compliant_patch *patch, pe
     r->slip[0] = slip[0] / loaded;
     r->slip[1] = slip[1] / loaded;
     add_slip_across(c, step->model->planar, between, r->slip);
-    const double friction = hypot(r->ft[0], r->ft[1]);
+    double friction = hypot(r->ft[0], r->ft[1]);
+    if (c->arm > 0.0) {
+        const double twisting = step->force_unit * s->point.y[s->row_start[patch->first] + patch->material.rows - 1];
+        r->moment = twisting * c->arm;
+        friction = hypot(friction, twisting);
+    }
     r->margin = r->contact.friction * r->fn - friction;
     r->mode = slides                                 ? PERP_CONTACT_SLIDE
               : limit - friction <= AT_LIMIT * limit ? PERP_CONTACT_LIMIT

@@ -21,18 +21,19 @@ static perp_vec3 turning(const contact_step *step, const perp_contact *c, int do
     return perp_vec3_scale(side, step->kinematics->dof_angular[dof]);
 }
 
-/* The axis of a row of a contact, and its weights in the set's rows (n, t, o). */
+/* The axis of a row of a contact, and its weights in the set's rows (n, t, o, turning). */
 typedef struct row_axis {
     perp_vec3 axis;
-    double weights[3];
+    double weights[4];
 } row_axis;
 
 static row_axis axis_of(const perp_contact *c, int r)
 {
-    const perp_vec3 d = r == 0 ? c->normal : c->directions[r - 1];
-    const bool normal = r == 0;
-    return (row_axis){
-        d, {normal ? 1.0 : 0.0, normal ? 0.0 : perp_vec3_dot(d, c->t), normal ? 0.0 : perp_vec3_dot(d, c->o)}};
+    const bool normal = r == 0, turns = r > c->direction_count;
+    const perp_vec3 d = normal || turns ? c->normal : c->directions[r - 1];
+    return (row_axis){d,
+                      {normal ? 1.0 : 0.0, normal ? 0.0 : perp_vec3_dot(d, c->t), normal ? 0.0 : perp_vec3_dot(d, c->o),
+                       turns ? 1.0 : 0.0}};
 }
 
 /* Of column k of the contact what it is in the rows, and what it adds to their velocities. */
@@ -85,7 +86,7 @@ void perp_compliant_fill_rows(contact_step *step, const compliant_patch *patch)
     compliant_rows *rows = &s->rows;
     const perp_contact_set *set = step->contacts;
     const int start = set->dof_start[patch->contact], all = set->dof_start[patch->contact + 1] - start;
-    row_axis axes[3];
+    row_axis axes[4];
     rows->columns = 0;
     rows->stride = all;
     rows->extended = patch->material.elements > 1;

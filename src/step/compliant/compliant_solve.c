@@ -21,9 +21,13 @@ static double off_cone(const contact_step *step, int i)
     if (m->rows < 2) {
         return 0.0;
     }
-    const double ft = m->rows > 2 ? hypot(r[1], r[2]) : fabs(r[1]), ut = m->rows > 2 ? hypot(u[1], u[2]) : fabs(u[1]);
+    double ft = 0.0, ut = 0.0, work = 0.0;
+    for (int k = 1; k < m->rows; k++) {
+        ft = hypot(ft, r[k]);
+        ut = hypot(ut, u[k]);
+        work += r[k] * u[k];
+    }
     const double radius = perp_compliant_radius(m, step->force_unit * r[0]) / step->force_unit;
-    const double work = r[1] * u[1] + (m->rows > 2 ? r[2] * u[2] : 0.0);
     return fmax(ft - radius, s->gap * (radius * ut + work));
 }
 
@@ -90,6 +94,11 @@ static perp_status solve_once(contact_step *step, const perp_friction_settings *
 {
     compliant_step *s = step->own;
     const perp_contact_friction problem = {&s->qp, s->mu};
+    if (perp_compliant_has_ellipsoid(s)) {
+        const perp_status solved = perp_compliant_solve_ellipsoids(step, settings, info, error);
+        step->info->iterations += solved == PERP_STATUS_OK ? info->iterations : 0;
+        return solved;
+    }
     perp_status status = perp_friction_soft_solve(&problem, settings, s->soft, &s->point, info, error);
     if (status == PERP_STATUS_CAPACITY) { /* not asked for beforehand: it costs as much as setting up again */
         status = perp_friction_soft_reserve(&problem, s->soft, error);

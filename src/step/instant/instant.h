@@ -13,9 +13,10 @@
  *     rolling   otherwise           ft in mu fn D, and of all such forces it does the most work against a_t
  *
  * D is the interval [-1, 1] where there is one friction direction (all planar contacts), and the polygon of `run.rays`
- * corners else. The problem is an LCP, of size N_slide + 3 N_roll in the plane (design 4.9); its rows are in
- * instant_problem.c. The sliding set makes it lack the symmetry of the other rigid rungs: rows are J_n, columns
- * J_n - mu J_t v_t/|v_t|, so that there may be several solutions, or none (Painleve).
+ * corners else. The v_t of an ellipsoid has a third entry, the turning times its arm, and only what slides is taken.
+ * The problem is an LCP, of size N_slide + 3 N_roll in the plane (design 4.9); its rows are in instant_problem.c. The
+ * sliding set makes it lack the symmetry of the other rigid rungs: rows are J_n, columns J_n - mu J_t v_t/|v_t|, so
+ * that there may be several solutions, or none (Painleve).
  *
  * The system is held by contact_step, with accelerations in place of velocities and forces in N:
  * step->hessian is M, g is c less what acts, offset is dJ/dt v and what prescribed accelerations add, equality_target
@@ -52,7 +53,7 @@ typedef struct perp_instant {
     /* ---- the problem; instant_problem.c ---- */
     memory_block sized;
     instant_kind *kind;  /* by contact of the system */
-    double (*slip)[2];   /* by contact of the system: v_t / |v_t| along its friction directions, where it slides */
+    double (*slip)[3];   /* by contact of the system: v_t / |v_t| along its tangential rows, where it slides */
     ptrdiff_t *jacobian; /* by contact of the system: where its rows begin in step->jacobian */
     double force_unit;   /* N: scales the problem; not below F, for inertia alone may be more than what acts */
     double acceleration; /* m/s^2: likewise */
@@ -77,7 +78,7 @@ perp_status perp_instant_build(perp_instant *in, perp_step_context *context, per
 void perp_instant_read(perp_instant *in, const double *z);
 /* The accelerations that separate and shear the bodies at contact i of the system: a_n, then a_t along its friction
  * directions. */
-void perp_instant_at_contact(const perp_instant *in, int i, double a[3]);
+void perp_instant_at_contact(const perp_instant *in, int i, double a[4]);
 /* Fills balance, complementarity and cone of step->info with what the answer in `step` leaves. */
 void perp_instant_evaluate(perp_instant *in);
 

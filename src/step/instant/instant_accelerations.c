@@ -104,11 +104,12 @@ perp_status perp_instant_accelerations(perp_step_context *context, const perp_st
     status = status == PERP_STATUS_OK ? perp_step_build(step, context, state->q, state->t, state->t, error) : status;
     status = status == PERP_STATUS_OK ? perp_loops_check_rates(step, in.v, in.given, in.loop_turning, error) : status;
     status = status == PERP_STATUS_OK ? perp_instant_check(step, in.v, result, error) : status;
-    if (status == PERP_STATUS_OK) {
+    const bool wanted = status == PERP_STATUS_OK && !(step->unless_left_out && result->left_out[0] != '\0');
+    if (wanted) {
         perp_springs_limit_at_instant(step, state->q, in.v);
         status = perp_instant_build(&in, context, error);
     }
-    if (status == PERP_STATUS_OK) {
+    if (wanted && status == PERP_STATUS_OK) {
         const instant_cells_system cells = {.p = &step->system,
                                             .wide = &in.rigid->wide,
                                             .mu = step->mu,
@@ -129,7 +130,7 @@ perp_status perp_instant_accelerations(perp_step_context *context, const perp_st
                                   .one = find_one};
         status = step->free_count == 0 ? add_solution(&list, error) : perp_instant_all(&list, error);
     }
-    if (status == PERP_STATUS_OK && result->solution_count == 0) {
+    if (wanted && status == PERP_STATUS_OK && result->solution_count == 0) {
         perp_instant_why_none(&in, result->why_none, sizeof result->why_none);
     }
     perp_block_free(&step->allocator, &in.motion);

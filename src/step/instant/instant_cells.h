@@ -26,7 +26,7 @@ typedef struct instant_cells_system {
     const rigid_polygon *wide; /* D with two friction directions */
     const double *mu;          /* by contact */
     const instant_kind *kind;  /* by contact */
-    double (*slip)[2];         /* by contact: v_t / |v_t| where it is INSTANT_SLIDE */
+    double (*slip)[3];         /* by contact: v_t / |v_t| where it is INSTANT_SLIDE */
     const double *unit;        /* p->n: x_k of p is rate * unit[k] times the unknown; NULL: 1 */
     double rate, force;
 } instant_cells_system;

@@ -24,7 +24,7 @@ static bool rolls(instant_kind kind)
 /* How many unknowns contact i has: none where it parts. */
 static int unknowns_of(const perp_instant *in, int i)
 {
-    double a[3];
+    double a[4];
     if (in->kind[i] == INSTANT_INACTIVE) {
         return 0;
     }
@@ -52,7 +52,7 @@ static void put_rolling(const perp_instant *in, cone_program *p, int at, int i)
 {
     const rigid_polygon *d = perp_rigid_polygon(in->rigid, rows_of(in, i));
     const double mu = in->step->mu[i];
-    double a[3];
+    double a[4];
     perp_instant_at_contact(in, i, a);
     for (int j = 0; j < d->count; j++) {
         double *row = perp_cone_program_cone(p, 1);

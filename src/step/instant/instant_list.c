@@ -239,7 +239,7 @@ static perp_status search(perp_instant_list *list, perp_error *error)
     instant_sets sets = {0};
     const bool any = step->settings->any_solution;
     perp_status status = perp_instant_cells_open(&cells, list->cells, &step->allocator, error);
-    cells.max_work = any ? WORK_FOR_ANY : WORK_MOST;
+    cells.max_work = any ? WORK_FOR_ANY : step->search_work > 0.0 ? (int64_t)step->search_work : WORK_MOST;
     cells.cancel = step->settings->cancel;
     status = status == PERP_STATUS_OK ? perp_instant_sets_find(&cells, &sets, &found, error) : status;
     status = status == PERP_STATUS_OK ? add_sets(list, &cells, &sets, error) : status;

@@ -100,7 +100,7 @@ static void velocity_at(const perp_contact_set *set, int i, const double *v, con
     const double *row = set->jacobian + (ptrdiff_t)set->rows * start;
     const perp_vec3 axes[3] = {c->normal, c->t, c->o};
     perp_vec3 world = {0};
-    for (int r = 0; r < set->rows; r++, row += columns) {
+    for (int r = 0; r < set->rows && r < 3; r++, row += columns) {
         double sum = 0.0;
         for (int k = 0; k < columns; k++) {
             sum += row[k] * v[set->dofs[start + k]];

@@ -19,6 +19,7 @@
 #include "step/instant/instant.h"
 #include "step/common/tolerances.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int rows_of(const perp_instant *in, int i)
@@ -26,11 +27,11 @@ static int rows_of(const perp_instant *in, int i)
     return in->step->row_start[i + 1] - in->step->row_start[i];
 }
 
-/* What along (n, t, o) of a contact is along its row r: its normal, then its friction directions. */
+/* What along (n, t, o, turning) of a contact is along its row r: its normal, its friction directions, the turning. */
 static double along_row(const perp_contact *c, int r, const double *ntb, int count)
 {
-    if (r == 0) {
-        return ntb[0];
+    if (r == 0 || r > c->direction_count) {
+        return r < count ? ntb[r] : 0.0;
     }
     const perp_vec3 d = c->directions[r - 1];
     return perp_vec3_dot(d, c->t) * ntb[1] + (count > 2 ? perp_vec3_dot(d, c->o) * ntb[2] : 0.0);
@@ -65,11 +66,11 @@ static void fill_inertia(perp_instant *in, const double *bias)
     }
 }
 
-static instant_kind classify(const perp_instant *in, int i, const double *velocity, double slip[2])
+static instant_kind classify(const perp_instant *in, int i, const double *velocity, double slip[3])
 {
     const perp_contact_set *set = in->step->contacts;
     const perp_contact *c = &set->contacts[in->step->set_index[i]];
-    slip[0] = slip[1] = 0.0;
+    slip[0] = slip[1] = slip[2] = 0.0;
     if (!(fabs(c->phi) <= CLOSED && fabs(velocity[0]) <= CLOSED)) {
         return INSTANT_INACTIVE;
     }
@@ -79,10 +80,11 @@ static instant_kind classify(const perp_instant *in, int i, const double *veloci
     for (int r = 1; r < rows_of(in, i); r++) {
         slip[r - 1] = along_row(c, r, velocity, set->rows);
     }
-    const double speed = hypot(slip[0], slip[1]);
+    const double speed = hypot(hypot(slip[0], slip[1]), slip[2]);
     if (speed > CLOSED) {
         slip[0] /= speed;
         slip[1] /= speed;
+        slip[2] /= speed;
         return INSTANT_SLIDE;
     }
     return rows_of(in, i) == 2 ? INSTANT_ROLL_LINE : INSTANT_ROLL_POLYGON;
@@ -96,6 +98,20 @@ static perp_status no_acceleration(const contact_step *step, const perp_contact 
                      "contact `%s` has no acceleration %s: it goes over to other features at this very instant; "
                      "look at a state just before or after",
                      name, perp_step_when(step).text);
+}
+
+/* The polygon of what rests has no third direction. */
+static perp_status ellipsoid_rests(const contact_step *step, const perp_contact *c, perp_error *error)
+{
+    const char *body = step->model->scene->bodies[c->b].name;
+    perp_fail(error, PERP_STATUS_BAD_INPUT,
+              "model `%s` takes a `support` with `model: ellipsoid` only where the body slides or turns, and `%.60s` "
+              "rests: write `model: points`, or give it a velocity",
+              step->rung->name, body);
+    if (error) {
+        snprintf(error->path, sizeof error->path, "bodies.%s.support.model", body);
+    }
+    return PERP_STATUS_BAD_INPUT;
 }
 
 /* The contacts' sets, and what their rows have beside J x. */
@@ -113,6 +129,9 @@ static perp_status fill_contacts(perp_instant *in, perp_error *error)
         if (in->kind[i] != INSTANT_INACTIVE && in->wanted[index]) {
             return no_acceleration(step, &set->contacts[index], error);
         }
+        if (in->kind[i] == INSTANT_ROLL_POLYGON && rows_of(in, i) > 3) {
+            return ellipsoid_rests(step, &set->contacts[index], error);
+        }
     }
     perp_contact_velocity(set, in->given, step->velocity);
     for (int i = 0; i < step->system.contact_count; i++) {
@@ -121,7 +140,7 @@ static perp_status fill_contacts(perp_instant *in, perp_error *error)
         for (int r = 0; r < rows_of(in, i); r++) {
             const perp_contact *c = &set->contacts[index];
             step->offset[step->row_start[i] + r] =
-                along_row(c, r, given, set->rows) + along_row(c, r, in->turning[index], set->rows);
+                along_row(c, r, given, set->rows) + along_row(c, r, in->turning[index], 3);
         }
     }
     return PERP_STATUS_OK;
@@ -423,12 +442,12 @@ void perp_instant_read(perp_instant *in, const double *z)
     }
 }
 
-void perp_instant_at_contact(const perp_instant *in, int i, double a[3])
+void perp_instant_at_contact(const perp_instant *in, int i, double a[4])
 {
     const contact_step *step = in->step;
     const int start = step->dof_start[i], columns = step->dof_start[i + 1] - start;
     const double *row = step->jacobian + in->jacobian[i];
-    a[0] = a[1] = a[2] = 0.0;
+    a[0] = a[1] = a[2] = a[3] = 0.0;
     for (int r = 0; r < rows_of(in, i); r++, row += columns) {
         a[r] = step->offset[step->row_start[i] + r];
         for (int k = 0; k < columns; k++) {
@@ -438,13 +457,15 @@ void perp_instant_at_contact(const perp_instant *in, int i, double a[3])
 }
 
 /* How far a contact's friction is from its law, forces over F. */
-static double friction_error(const perp_instant *in, int i, const double a[3])
+static double friction_error(const perp_instant *in, int i, const double a[4])
 {
     const contact_step *step = in->step;
     const double *r = step->force + step->row_start[i], limit = step->mu[i] * r[0];
     const double ft[2] = {rows_of(in, i) > 1 ? r[1] : 0.0, rows_of(in, i) > 2 ? r[2] : 0.0};
     if (in->kind[i] == INSTANT_SLIDE) {
-        return hypot(ft[0] + limit * in->slip[i][0], ft[1] + limit * in->slip[i][1]) / step->force_unit;
+        const double turning = rows_of(in, i) > 3 ? r[3] + limit * in->slip[i][2] : 0.0;
+        const double along = hypot(ft[0] + limit * in->slip[i][0], ft[1] + limit * in->slip[i][1]);
+        return hypot(along, turning) / step->force_unit;
     }
     const rigid_polygon *d = perp_rigid_polygon(in->rigid, rows_of(in, i));
     if (in->kind[i] == INSTANT_SMOOTH || !d) {
@@ -465,7 +486,7 @@ void perp_instant_evaluate(perp_instant *in)
     perp_residuals *residuals = &step->info->residuals;
     double complementarity = 0.0, cone = 0.0;
     for (int i = 0; i < p->contact_count; i++) {
-        double a[3];
+        double a[4];
         if (in->kind[i] == INSTANT_INACTIVE) {
             continue;
         }

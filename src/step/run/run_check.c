@@ -1,5 +1,5 @@
 /* Do run settings fit their rung? */
-#include <perp/step.h>
+#include "step/common/contact_step.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,4 +56,11 @@ perp_status perp_run_check(const perp_run_settings *settings, perp_error *error)
         return refuse(error, "run.h", rung->name, "needs a positive time step `h`");
     }
     return PERP_STATUS_OK;
+}
+
+perp_status perp_run_check_scene(const perp_scene *scene, const perp_run_settings *settings, perp_error *error)
+{
+    const perp_status status = perp_run_check(settings, error);
+    const perp_rung *rung = status == PERP_STATUS_OK ? perp_rung_find(settings->model) : NULL;
+    return rung && rung->law ? perp_step_check_supports(scene, rung, settings, error) : status;
 }
