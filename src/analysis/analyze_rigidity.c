@@ -370,6 +370,31 @@ static perp_status put_matrix(rigidity_case *c, perp_error *error)
     return status;
 }
 
+/* Contacts whose minors may all be tried: of a certificate as many as its work allows. */
+static int pmatrix_most(const analysis_point *point)
+{
+    int n = PMATRIX_MOST;
+    while (point->answering && n > 1 && ldexp((double)n * n * n, n) > point->options.work) {
+        n--;
+    }
+    return n;
+}
+
+static perp_status say_too_many(rigidity_case *c, perp_error *error)
+{
+    analysis_point *point = c->point;
+    const int most = pmatrix_most(point);
+    char longer[80] = "";
+    if (most < c->count && c->count <= PMATRIX_MOST) {
+        point->cut = true;
+        snprintf(longer, sizeof longer, "; `perp analyze --at %.17g` looks longer", point->state->t);
+    }
+    return perp_analysis_reason(point, -1, error,
+                                "rigidity: whether D of %d contacts is a P-matrix takes up to 2^%d determinants, "
+                                "which are tried up to %d contacts; quicker tests do not decide%s",
+                                c->count, c->count, most, longer);
+}
+
 static perp_status test_shifted(rigidity_case *c, double shift, perp_pmatrix_result *result, perp_error *error)
 {
     const int n = c->count;
@@ -386,7 +411,7 @@ static perp_status test_shifted(rigidity_case *c, double shift, perp_pmatrix_res
         }
         d[i * n + i] += shift * size;
     }
-    settings.max_n = PMATRIX_MOST;
+    settings.max_n = pmatrix_most(c->point);
     settings.cancel = c->point->options.cancel;
     return perp_pmatrix_test(n, d, &settings, &c->point->allocator, result, error);
 }
@@ -415,10 +440,7 @@ static perp_status test_pmatrix(rigidity_case *c, perp_error *error)
     c->borderline = more.verdict == PERP_PMATRIX_P && (dependent || less.verdict == PERP_PMATRIX_NOT_P);
     c->unknown = !c->borderline;
     if (c->unknown) {
-        return perp_analysis_reason(c->point, -1, error,
-                                    "rigidity: whether D of %d contacts is a P-matrix takes up to 2^%d determinants, "
-                                    "which are tried up to %d contacts; quicker tests do not decide",
-                                    c->count, c->count, PMATRIX_MOST);
+        return say_too_many(c, error);
     }
     return perp_analysis_reason(
         c->point, -1, error,
