@@ -45,9 +45,9 @@ def test_json_findings(perp):
 def test_a_support_that_the_rung_does_not_take(perp):
     text = ("perp: 1\nplanar: true\ngravity: [0, 0]\nbodies: {part: {mass: 1, shapes: [{disc: 0.1}], "
             "support: {model: ellipsoid}}}\nrun: {model: %s, h: 0.01, steps: 1}\n")
-    for model in ("qs-cone", "compliant", "instant"):
+    for model in ("qs-cone", "qs-lcp", "compliant", "instant"):
         perp("check", perp.write("s.yaml", text % model))
-    found = perp.json("check", perp.write("s.yaml", text % "qs-lcp"), code=3)["diagnostics"]
+    found = perp.json("check", perp.write("s.yaml", text % "qs-qp"), code=3)["diagnostics"]
     assert [d["path"] for d in found if d["severity"] == "error"] == ["bodies.part.support.model"]
 
 

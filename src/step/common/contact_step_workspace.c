@@ -242,11 +242,12 @@ static bool has_restitution(const perp_scene *scene)
 }
 
 /* What a rung does not take is refused, not left out: an ellipsoid is one cone of three tangential rows, which the
- * convex problems of the laws with a round cone take, `compliant`, and of what slides the instant with inertia. */
+ * convex problems of the laws with a round cone take, the fixed point of the rigid ones, which take it as a polytope,
+ * `compliant`, and of what slides the instant with inertia. */
 perp_status perp_step_check_supports(const perp_scene *scene, const perp_rung *rung, const perp_run_settings *settings,
                                      perp_error *error)
 {
-    const bool round = perp_rung_cone(rung, settings) == PERP_CONE_QUADRATIC;
+    const bool round = perp_rung_cone(rung, settings) == PERP_CONE_QUADRATIC || !rung->convex;
     const bool takes =
         rung->law->own_contacts || (rung->law->instant ? rung->inertia == PERP_RUNG_INERTIA_FULL : round);
     for (int b = 0; b < scene->body_count && !takes; b++) {

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+static const double RIGHT_ANGLE = 1.57079632679489661923;
+
 /* ---- D ----------------------------------------------------------------------------------------------------------- */
 
 static void fill_polygons(rigid_step *s, perp_cone cone, int rays)
@@ -27,6 +29,27 @@ const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows)
 {
     const rigid_polygon *polygon = rows == 2 ? &s->line : &s->wide;
     return rows < 2 || polygon->count == 0 ? NULL : polygon;
+}
+
+/* Between the equator and a pole of an ellipsoid. */
+static int latitude_count(const rigid_polygon *d)
+{
+    return (d->count + 3) / 4;
+}
+
+int perp_rigid_corner_count(const rigid_polygon *d, int rows)
+{
+    return !d ? 0 : rows > 3 ? d->count * (2 * latitude_count(d) - 1) + 2 : d->count;
+}
+
+void perp_rigid_corner(const rigid_polygon *d, int j, double corner[3])
+{
+    const int most = latitude_count(d), ring = j / d->count, poles = d->count * (2 * most - 1);
+    const int latitude = j >= poles ? (j == poles ? most : -most) : ring % 2 == 0 ? ring / 2 : -(ring + 1) / 2;
+    const double angle = RIGHT_ANGLE * latitude / most, flat = j >= poles ? 0.0 : cos(angle);
+    corner[0] = flat * d->corner[j % d->count][0];
+    corner[1] = flat * d->corner[j % d->count][1];
+    corner[2] = latitude == 0 ? 0.0 : sin(angle);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -187,13 +210,28 @@ static double gauge(const rigid_polygon *d, const double *ft)
     return d ? most : hypot(ft[0], ft[1]);
 }
 
-/* s->gap brings velocities to L in a step. An ellipsoid has a third row, and no polygon. */
+/* Of a polygon's gauge, or most work, and the third entry, those of an ellipsoid: the meridian is a circle, or has the
+ * corners of perp_rigid_corner, whose edges are half-way between and farther in. */
+static double over_latitudes(const rigid_polygon *d, double flat, double up, bool edges)
+{
+    const int count = d ? latitude_count(d) : 0;
+    double most = 0.0;
+    for (int k = 0; k < count + (edges ? 0 : 1); k++) {
+        const double angle = RIGHT_ANGLE * (k + (edges ? 0.5 : 0.0)) / count;
+        most = fmax(most, cos(angle) * flat + sin(angle) * fabs(up));
+    }
+    return !d ? hypot(flat, up) : edges ? most / cos(0.5 * RIGHT_ANGLE / count) : most;
+}
+
+/* s->gap brings velocities to L in a step. An ellipsoid has a third row. */
 static double contact_cone(const rigid_step *s, int rows, double mu, const double *r, const double *u)
 {
     const double ft[3] = {rows > 1 ? r[1] : 0.0, rows > 2 ? r[2] : 0.0, rows > 3 ? r[3] : 0.0};
     const double ut[3] = {rows > 1 ? u[1] : 0.0, rows > 2 ? u[2] : 0.0, rows > 3 ? u[3] : 0.0};
     const rigid_polygon *d = perp_rigid_polygon(s, rows);
-    const double used = hypot(gauge(d, ft), ft[2]), most = hypot(perp_rigid_most_work(d, ut), ut[2]);
+    const rigid_polygon *ball = rows > 3 ? d : NULL;
+    const double used = over_latitudes(ball, gauge(d, ft), ft[2], true);
+    const double most = over_latitudes(ball, perp_rigid_most_work(d, ut), ut[2], false);
     if (rows < 2 || mu == 0.0) {
         return used;
     }

@@ -103,6 +103,11 @@ void perp_rigid_hand_over(contact_step *step);
 /* D of a contact with that many rows; NULL where it has no friction, or the cone is quadratic and has two directions.
  */
 const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows);
+/* The corners of D, and of an ellipsoid (four rows) of D turned into the third direction: D made smaller by cos and
+ * lifted by sin of the latitudes that are multiples of a right angle over a quarter of D's corners, the two poles with
+ * them. d NULL: none. */
+int perp_rigid_corner_count(const rigid_polygon *d, int rows);
+void perp_rigid_corner(const rigid_polygon *d, int j, double corner[3]);
 /* The most work against the slip u that a friction of mu fn = 1 can do, max over D of -d . u; d NULL: the disc. */
 double perp_rigid_most_work(const rigid_polygon *d, const double *u);
 /* Has a contact the cone of an ellipsoid, which only the fixed point and the convex proofs take? */

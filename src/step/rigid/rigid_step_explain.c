@@ -31,14 +31,18 @@ static void add_contacts(rigid_step *s, const double *mu, bool friction)
         const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
         const rigid_polygon *d = friction && mu[i] > 0.0 ? perp_rigid_polygon(s, rows) : NULL;
         const bool round = friction && mu[i] > 0.0 && rows > 1 && !d;
-        for (int j = 0; j < (d ? d->count : 1); j++) {
+        for (int j = 0; j < (d ? perp_rigid_corner_count(d, rows) : 1); j++) {
+            double corner[3] = {0.0, 0.0, 0.0};
+            if (d) {
+                perp_rigid_corner(d, j, corner);
+            }
             double *row = perp_cone_program_cone(&s->program, round ? rows : 1);
             double *b = s->program.b + s->program.rows - (round ? rows : 1);
             perp_rigid_add_row(s, i, jacobian, 0, 1.0, row);
             b[0] = s->offset[start];
             for (int r = 1; d && r < rows; r++) {
-                perp_rigid_add_row(s, i, jacobian, r, mu[i] * d->corner[j][r - 1], row);
-                b[0] += mu[i] * d->corner[j][r - 1] * s->offset[start + r];
+                perp_rigid_add_row(s, i, jacobian, r, mu[i] * corner[r - 1], row);
+                b[0] += mu[i] * corner[r - 1] * s->offset[start + r];
             }
             for (int r = 1; round && r < rows; r++) {
                 perp_rigid_add_row(s, i, jacobian, r, mu[i], row + (ptrdiff_t)r * s->program.n);
@@ -55,8 +59,9 @@ static perp_status begin(contact_step *step, bool friction, perp_error *error)
     const perp_contact_qp *p = &s->qp;
     int rows = 2 * p->n;
     for (int i = 0; i < p->contact_count; i++) {
-        const rigid_polygon *d = perp_rigid_polygon(s, p->row_start[i + 1] - p->row_start[i]);
-        rows += friction && d ? d->count : 4;
+        const int own = p->row_start[i + 1] - p->row_start[i];
+        const rigid_polygon *d = perp_rigid_polygon(s, own);
+        rows += friction && d ? perp_rigid_corner_count(d, own) : 4;
     }
     const perp_status status = perp_cone_program_begin(&s->program, p->n, rows, p->equality_count, error);
     if (status == PERP_STATUS_OK) {
@@ -106,7 +111,7 @@ static perp_status find_weights(contact_step *step, bool friction, bool *found, 
         const int rows = p->row_start[i + 1] - p->row_start[i];
         const rigid_polygon *d = friction && step->mu[i] > 0.0 ? perp_rigid_polygon(s, rows) : NULL;
         const bool round = friction && step->mu[i] > 0.0 && rows > 1 && !d;
-        for (int j = 0; j < (d ? d->count : 1); j++) {
+        for (int j = 0; j < (d ? perp_rigid_corner_count(d, rows) : 1); j++) {
             step->force[p->row_start[i]] += *y;
             *sum += *y;
             y += round ? rows : 1;

@@ -29,12 +29,13 @@ static void add_potential(rigid_step *s, int i, const double *jacobian, int at)
 {
     const int start = s->qp.row_start[i], rows = s->qp.row_start[i + 1] - start, n = s->program.n;
     const rigid_polygon *d = perp_rigid_polygon(s, rows);
-    for (int j = 0; d && j < d->count; j++) {
-        double *row = perp_cone_program_cone(&s->program, 1), *b = s->program.b + s->program.rows - 1;
+    for (int j = 0; j < perp_rigid_corner_count(d, rows); j++) {
+        double *row = perp_cone_program_cone(&s->program, 1), *b = s->program.b + s->program.rows - 1, corner[3];
+        perp_rigid_corner(d, j, corner);
         row[at] = 1.0;
         for (int r = 1; r < rows; r++) {
-            perp_rigid_add_row(s, i, jacobian, r, d->corner[j][r - 1], row);
-            *b += d->corner[j][r - 1] * s->offset[start + r];
+            perp_rigid_add_row(s, i, jacobian, r, corner[r - 1], row);
+            *b += corner[r - 1] * s->offset[start + r];
         }
     }
     if (!d) {
@@ -80,9 +81,10 @@ static perp_status build(rigid_step *s, const double *mu, perp_error *error)
     const double *jacobian = p->jacobian;
     int unknowns = p->n, rows = 2 * p->n;
     for (int i = 0; i < p->contact_count; i++) {
-        const rigid_polygon *d = perp_rigid_polygon(s, p->row_start[i + 1] - p->row_start[i]);
+        const int own = p->row_start[i + 1] - p->row_start[i];
+        const rigid_polygon *d = perp_rigid_polygon(s, own);
         unknowns += rubs(s, mu, i) ? 1 : 0;
-        rows += 1 + (d ? d->count : 4);
+        rows += 1 + (d ? perp_rigid_corner_count(d, own) : 4);
     }
     const perp_status status = perp_cone_program_begin(&s->program, unknowns, rows, p->equality_count, error);
     if (status != PERP_STATUS_OK) {
@@ -118,9 +120,11 @@ static void read_point(rigid_step *s, const double *mu)
         if (!rubs(s, mu, i)) {
             continue;
         }
-        for (int j = 0; d && j < d->count; j++, y++) {
+        for (int j = 0; j < perp_rigid_corner_count(d, rows); j++, y++) {
+            double corner[3];
+            perp_rigid_corner(d, j, corner);
             for (int k = 1; k < rows; k++) {
-                r[k] += d->corner[j][k - 1] * *y;
+                r[k] += corner[k - 1] * *y;
             }
         }
         for (int k = 0; !d && k < rows; k++, y++) {
