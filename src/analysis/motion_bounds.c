@@ -209,12 +209,15 @@ perp_status perp_motion_bounds_most(motion_bounds *b, int place, const double we
         direction(b, place, m - b->row_start[place], along);
         b->offset[m] = -perp_vector_dot(rows, weight, along);
     }
-    if (perp_contact_qp_solve(&b->problem, &settings, workspace, &b->point, &info, NULL) != PERP_STATUS_OK) {
-        perp_status status = perp_contact_qp_reserve(&b->problem, workspace, error);
-        status = status ? status : perp_contact_qp_solve(&b->problem, &settings, workspace, &b->point, &info, error);
-        if (status != PERP_STATUS_OK) {
-            return status;
-        }
+    perp_status status = perp_contact_qp_solve(&b->problem, &settings, workspace, &b->point, &info, NULL);
+    if (status == PERP_STATUS_CAPACITY) {
+        status = perp_contact_qp_reserve(&b->problem, workspace, NULL);
+        status = status ? status : perp_contact_qp_solve(&b->problem, &settings, workspace, &b->point, &info, NULL);
+    }
+    *found = false;
+    if (status != PERP_STATUS_OK) { /* too large for the solver: as if it had found none */
+        return status == PERP_STATUS_OUT_OF_MEMORY ? perp_fail(error, status, "out of memory for the ranges of forces")
+                                                   : PERP_STATUS_OK;
     }
     const double bound = perp_vector_dot(b->n, b->g, b->point.x);
     const double reached = -perp_vector_dot(b->rows, b->offset, b->point.y);
