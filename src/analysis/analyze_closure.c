@@ -77,7 +77,7 @@ static perp_status explain_ball(closing *c, const wrench_ball *ball, perp_error 
  * -reach of its normal force against it, and the sum of normal forces is at most the load over that. */
 static void judge_wedged(closing *c)
 {
-    const wrench_projection zero = wrench_project_zero(&c->body.cones);
+    const wrench_projection zero = perp_wrench_project_zero(&c->body.cones);
     double size = 0.0, w[WRENCH_MOST];
     c->verdict.wedged = c->verdict.force_closure || zero.inside == PERP_ANSWER_YES;
     for (int i = 0; i < c->body.dimensions; i++) {
@@ -86,14 +86,14 @@ static void judge_wedged(closing *c)
     for (int i = 0; i < c->body.dimensions && size > 0.0; i++) {
         c->apart[i] = zero.away[i] / size;
     }
-    const double reach = c->verdict.wedged ? 0.0 : wrench_support(&c->body.cones, c->apart, w);
+    const double reach = c->verdict.wedged ? 0.0 : perp_wrench_support(&c->body.cones, c->apart, w);
     c->weight_most = -reach * WEIGHT_MOST > 1.0 ? -1.0 / reach : WEIGHT_MOST;
 }
 
 static perp_status judge_force_closure(closing *c, perp_error *error)
 {
     wrench_ball ball;
-    if (!wrench_ball_find(&c->body.cones, INFINITY, c->work, c->scratch, &ball)) {
+    if (!perp_wrench_ball_find(&c->body.cones, INFINITY, c->work, c->scratch, &ball)) {
         return out_of_memory(error);
     }
     c->verdict.force_closure = ball.low > 0.0;
@@ -164,7 +164,7 @@ static perp_status judge_form_closure(closing *c, perp_error *error)
     if (smooth.cones.count == 0) {
         return PERP_STATUS_OK;
     }
-    if (!wrench_ball_find(&smooth.cones, CROSS_SIZE, BALL_LEAST, c->scratch, &ball)) {
+    if (!perp_wrench_ball_find(&smooth.cones, CROSS_SIZE, BALL_LEAST, c->scratch, &ball)) {
         return out_of_memory(error);
     }
     c->verdict.form_closure = ball.low > 0.0;
@@ -180,7 +180,7 @@ static bool holds(const closing *c, double sign, wrench_projection *out)
     for (int i = 0; i < c->body.dimensions; i++) {
         target[i] = sign * c->body.load[i];
     }
-    *out = wrench_project_on(&c->body.cones, target, c->weight_most);
+    *out = perp_wrench_project_on(&c->body.cones, target, c->weight_most);
     return out->inside == PERP_ANSWER_YES;
 }
 

@@ -175,7 +175,7 @@ static void nearest_point(const growing *g, const int *corner, double *y)
     const facet_corners of = {g, corner};
     double target[WRENCH_LIFTED] = {0.0};
     target[g->n] = 1.0;
-    const wrench_projection found = wrench_project(g->n + 1, best_corner, &of, target, WEIGHT_MOST);
+    const wrench_projection found = perp_wrench_project(g->n + 1, best_corner, &of, target, WEIGHT_MOST);
     for (int i = 0; i < g->n; i++) {
         y[i] = -found.away[i];
     }
@@ -393,7 +393,7 @@ static double farthest_corner(const growing *g, const ball_facet *f)
 static bool take_direction(const growing *g, const double *y, wrench_ball *ball)
 {
     double w[WRENCH_MOST];
-    return ask(wrench_support(g->cones, y, w), y, ball);
+    return ask(perp_wrench_support(g->cones, y, w), y, ball);
 }
 
 /* Lowers `high` where round cones left it above `low`: the facet along whose normal the hull reaches least, and from
@@ -419,20 +419,20 @@ static void come_down(const growing *g, wrench_ball *ball)
     }
 }
 
-bool wrench_ball_find(const wrench_cones *cones, double enough, int work, perp_arena *arena, wrench_ball *ball)
+bool perp_wrench_ball_find(const wrench_cones *cones, double enough, int work, perp_arena *arena, wrench_ball *ball)
 {
     growing g;
     *ball = (wrench_ball){.high = INFINITY};
     if (!open_ball(&g, cones, arena)) {
         return false;
     }
-    const double near = wrench_is_polyhedral(cones) ? 0.0 : ROUND_BALL;
+    const double near = perp_wrench_is_polyhedral(cones) ? 0.0 : ROUND_BALL;
     int made = 0;
     put_cross(&g);
     for (;;) {
         ball_facet *f = lowest(&g);
         double w[WRENCH_MOST] = {0.0};
-        const double reach = wrench_support(cones, f->normal, w);
+        const double reach = perp_wrench_support(cones, f->normal, w);
         ball->low = f->height;
         ask(reach, f->normal, ball);
         const double rounding = BALL_ROUNDING * fmax(g.reach, 1.0);

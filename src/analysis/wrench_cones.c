@@ -28,7 +28,7 @@ static void farthest(const wrench_cones *cones, int directions, const double *c,
     s[1] = cones->corners[best][1];
 }
 
-double wrench_support(const wrench_cones *cones, const double *y, double *w)
+double perp_wrench_support(const wrench_cones *cones, const double *y, double *w)
 {
     const int n = cones->dimensions;
     double most = -INFINITY;
@@ -53,7 +53,7 @@ double wrench_support(const wrench_cones *cones, const double *y, double *w)
     return most;
 }
 
-bool wrench_is_polyhedral(const wrench_cones *cones)
+bool perp_wrench_is_polyhedral(const wrench_cones *cones)
 {
     bool flat = true;
     for (int i = 0; i < cones->count; i++) {

@@ -28,9 +28,9 @@ typedef struct wrench_cones {
 } wrench_cones;
 
 /* The largest y . w over all unit wrenches, and where. -INFINITY without contacts. */
-double wrench_support(const wrench_cones *cones, const double *y, double *w);
+double perp_wrench_support(const wrench_cones *cones, const double *y, double *w);
 /* Is the hull of the unit wrenches a polyhedron? */
-bool wrench_is_polyhedral(const wrench_cones *cones);
+bool perp_wrench_is_polyhedral(const wrench_cones *cones);
 
 /* ---- wrench_projection.c: is a wrench in a cone? ------------------------------------------------------------------
  */
@@ -48,11 +48,12 @@ typedef struct wrench_projection {
 } wrench_projection;
 
 /* Of `target` onto the cone of a source's generators, in n <= WRENCH_LIFTED numbers. */
-wrench_projection wrench_project(int n, wrench_source *source, const void *context, const double *target, double most);
+wrench_projection perp_wrench_project(int n, wrench_source *source, const void *context, const double *target,
+                                      double most);
 /* Can the contacts give this wrench? */
-wrench_projection wrench_project_on(const wrench_cones *cones, const double *target, double most);
+wrench_projection perp_wrench_project_on(const wrench_cones *cones, const double *target, double most);
 /* Is 0 in the hull of the unit wrenches: can contacts balance each other? */
-wrench_projection wrench_project_zero(const wrench_cones *cones);
+wrench_projection perp_wrench_project_zero(const wrench_cones *cones);
 
 /* ---- wrench_ball.c: the largest ball about 0 in the hull of the unit wrenches --------------------------------------
  */
@@ -66,6 +67,6 @@ typedef struct wrench_ball {
 /* Ends when the two are as close as rounding (round cones: 1e-6 of the radius), when `low` has passed `enough`, or when
  * 0 is known to be inside and `work` facets have been made; then `high` is lowered by a descent, so that it is the
  * better guess. False: out of memory. */
-bool wrench_ball_find(const wrench_cones *cones, double enough, int work, perp_arena *arena, wrench_ball *ball);
+bool perp_wrench_ball_find(const wrench_cones *cones, double enough, int work, perp_arena *arena, wrench_ball *ball);
 
 #endif

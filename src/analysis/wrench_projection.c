@@ -141,7 +141,8 @@ static bool turn(projecting *p, wrench_source *source, const void *context, wren
     return true;
 }
 
-wrench_projection wrench_project(int n, wrench_source *source, const void *context, const double *target, double most)
+wrench_projection perp_wrench_project(int n, wrench_source *source, const void *context, const double *target,
+                                      double most)
 {
     projecting p = {.n = n, .target = target, .most = most};
     wrench_projection out = {.inside = PERP_ANSWER_UNKNOWN};
@@ -157,12 +158,12 @@ wrench_projection wrench_project(int n, wrench_source *source, const void *conte
 
 static double unit_wrench(const void *context, const double *y, double *w)
 {
-    return wrench_support(context, y, w);
+    return perp_wrench_support(context, y, w);
 }
 
-wrench_projection wrench_project_on(const wrench_cones *cones, const double *target, double most)
+wrench_projection perp_wrench_project_on(const wrench_cones *cones, const double *target, double most)
 {
-    return wrench_project(cones->dimensions, unit_wrench, cones, target, most);
+    return perp_wrench_project(cones->dimensions, unit_wrench, cones, target, most);
 }
 
 /* Unit wrenches with a 1 behind them: a combination that gives (0, 1) has weights with sum 1. */
@@ -170,12 +171,12 @@ static double lifted_wrench(const void *context, const double *y, double *w)
 {
     const wrench_cones *cones = context;
     w[cones->dimensions] = 1.0;
-    return wrench_support(cones, y, w) + y[cones->dimensions];
+    return perp_wrench_support(cones, y, w) + y[cones->dimensions];
 }
 
-wrench_projection wrench_project_zero(const wrench_cones *cones)
+wrench_projection perp_wrench_project_zero(const wrench_cones *cones)
 {
     double target[WRENCH_LIFTED] = {0.0};
     target[cones->dimensions] = 1.0;
-    return wrench_project(cones->dimensions + 1, lifted_wrench, cones, target, WEIGHT_MOST);
+    return perp_wrench_project(cones->dimensions + 1, lifted_wrench, cones, target, WEIGHT_MOST);
 }

@@ -480,7 +480,7 @@ static void test_abandon(void **state)
     world_open(&w, false);
     write_old_files();
     perp_csv *csv = open_csv(&w, folder);
-    assert_int_equal(count_files(folder), 4); /* beside their place */
+    assert_int_equal(count_files(folder), 5); /* states, contacts and certificates, beside their place */
     assert_int_equal(run(&w, perp_csv_observe, csv), PERP_STATUS_OK);
     perp_csv_abandon(csv);
     check_old_files();
