@@ -26,9 +26,9 @@ static inline perp_vec3 record_in_frame(const perp_contact *c, double n, double 
 
 /* Of a body's point that is at `point` in the world. */
 perp_vec3 record_velocity_at(const perp_kinematics *k, int body, perp_vec3 point);
-/* A point that a planar body rests on; `p` NULL: it is not known where the law holds. */
+/* A point that a planar body rests on; `p` NULL: it is not known where the law holds; `forces`: they are known. */
 void record_judge_support(record_judge *j, const perp_step_info *info, const perp_contact_record *r,
-                          const record_place *p, double unit);
+                          const record_place *p, bool forces, double unit);
 
 /* Force that inertia takes, by degree of freedom, into j->inertia; NaN where it is not known. `v` are the velocities of
  * the answer; `late`: the law holds at the step's end. */

@@ -574,7 +574,8 @@ static void judge_contacts(record_judge *j, const perp_step_info *info, double u
         const perp_contact_record *r = &info->contacts[i];
         record_place p;
         if (perp_contact_is_support(&r->contact)) {
-            record_judge_support(j, info, r, place_of(j, info, r, &p) ? &p : NULL, unit);
+            const bool forces = j->step > 0 && j->rung->own_cone != PERP_CONE_UNSET;
+            record_judge_support(j, info, r, place_of(j, info, r, &p) ? &p : NULL, forces, unit);
             continue;
         }
         judge_point(j, &r->contact);
@@ -700,7 +701,7 @@ bool record_judge_solution(record_judge *j, const perp_state *state, const perp_
         const record_place p = {j->end, r->contact.point_a, r->contact.point_b, r->contact.phi};
         record_take_contact(j, &info, r, &p);
         if (perp_contact_is_support(&r->contact)) {
-            record_judge_support(j, &info, r, &p, unit);
+            record_judge_support(j, &info, r, &p, true, unit);
             continue;
         }
         judge_point(j, &r->contact);

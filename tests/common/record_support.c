@@ -117,11 +117,11 @@ static void judge_slip(record_judge *j, const perp_step_info *info, const perp_c
 }
 
 void record_judge_support(record_judge *j, const perp_step_info *info, const perp_contact_record *r,
-                          const record_place *p, double unit)
+                          const record_place *p, bool forces, double unit)
 {
     judge_place(j, &r->contact);
     judge_friction(j, info, r);
-    if (j->rung->own_cone != PERP_CONE_UNSET && (j->step > 0 || j->rung->answer)) { /* others know no forces */
+    if (forces) {
         judge_load(j, info, r);
     }
     record_judge_off(j, RECORD_MODE, &r->contact, "the force of an open contact",
