@@ -190,7 +190,7 @@ bool perp_trials_join(compare_pair *pair)
 static perp_status describe(const compare_memory *m, const compare_pair *pair, const compare_trial *trial,
                             perp_compare_test *test, perp_error *error)
 {
-    char words[2][200], text[420];
+    char words[2][200], text[512];
     for (int k = 0; k < 2; k++) {
         perp_spec_describe(&pair->own[k], &trial->spec[k], words[k], sizeof words[k]);
     }

@@ -1,3 +1,4 @@
+#include "base/sort.h"
 #include "plan/sweep_refine.h"
 
 #include <math.h>
@@ -212,7 +213,7 @@ static perp_status halve_cells(sweep_refine *r, wanted_points *w, perp_error *er
             return no_memory(error);
         }
     }
-    qsort(w->points, (size_t)w->count, sizeof *w->points, by_place);
+    perp_sort(w->points, w->count, sizeof *w->points, by_place);
     int kept = 0;
     for (int k = 0; k < w->count; k++) {
         if (k == 0 || w->points[k].place != w->points[k - 1].place) {
@@ -244,7 +245,7 @@ static perp_status list_points(sweep_refine *r, const wanted_points *w, sweep_pa
         next->tasks[k].spot.mark = r->marks[w->points[k].number];
         points[r->point_count + k] = (refine_point){w->points[k].place, first + k};
     }
-    qsort(points, (size_t)all, sizeof *points, by_place);
+    perp_sort(points, all, sizeof *points, by_place);
     r->points = points;
     r->point_count = all;
     next->count = w->count;
@@ -301,7 +302,7 @@ static perp_status find_edges(sweep_refine *r, refine_edges *e, perp_error *erro
             return no_memory(error);
         }
     }
-    qsort(e->edges, (size_t)e->count, sizeof *e->edges, by_edge);
+    perp_sort(e->edges, e->count, sizeof *e->edges, by_edge);
     int kept = 0;
     for (int k = 0; k < e->count; k++) {
         if (k == 0 || by_edge(&e->edges[k], &e->edges[k - 1]) != 0) {

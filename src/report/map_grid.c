@@ -1,3 +1,4 @@
+#include "base/sort.h"
 #include "report/map.h"
 
 #include "report/plot_axis.h"
@@ -180,7 +181,7 @@ static perp_status gather_axis(perp_map *m, const map_rows *rows, int column, do
             all[given++] = value + 0.0;
         }
     }
-    qsort(all, (size_t)given, sizeof *all, by_value);
+    perp_sort(all, given, sizeof *all, by_value);
     *count = 0;
     for (int i = 0; i < given; i++) {
         if (i == 0 || all[i] != all[i - 1]) {
@@ -284,7 +285,7 @@ static int count_repeated(const perp_map *m, const map_rows *rows, int along, ma
             sorted[count++] = (map_point){.place = place_of_row(m, rows->rows[i]), .kind = rows->rows[i]};
         }
     }
-    qsort(sorted, (size_t)count, sizeof *sorted, by_place);
+    perp_sort(sorted, count, sizeof *sorted, by_place);
     for (int i = 0, j; i < count; i = j) {
         for (j = i + 1; j < count && sorted[j].place == sorted[i].place; j++) {
             for (int k = i; k < j && along >= 0; k++) {
@@ -435,8 +436,8 @@ static perp_status fill_layer(perp_map *m, map_layer *layer, const map_rows *row
         }
         layer->points[layer->point_count++] = (map_point){place_of_row(m, row), kind, number(cell)};
     }
-    qsort(layer->points, (size_t)layer->point_count, sizeof *layer->points, by_place);
-    qsort(layer->changes, (size_t)layer->change_count, sizeof *layer->changes, by_place);
+    perp_sort(layer->points, layer->point_count, sizeof *layer->points, by_place);
+    perp_sort(layer->changes, layer->change_count, sizeof *layer->changes, by_place);
     return PERP_STATUS_OK;
 }
 
@@ -513,7 +514,7 @@ static void sort_kinds(perp_map *m)
     const char *sorted[MAP_MOST_KINDS];
     int names[MAP_MOST_KINDS] = {0};
     memcpy(sorted, m->kinds, sizeof sorted);
-    qsort(sorted + 1, (size_t)m->kind_count - 1, sizeof *sorted, by_number_then_text);
+    perp_sort(sorted + 1, m->kind_count - 1, sizeof *sorted, by_number_then_text);
     for (int k = 1; k < m->kind_count; k++) {
         for (int i = 1; i < m->kind_count; i++) {
             names[k] = sorted[i] == m->kinds[k] ? i : names[k];

@@ -1,5 +1,6 @@
 /* Faces joined. An edge that two faces of one kind share is none; what is left goes around regions, and what two kinds
  * share is a line between them. */
+#include "base/sort.h"
 #include "report/map.h"
 
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static bool unite_vertices(perp_map *m, map_faces *f)
     for (int i = 0; i < f->vertex_count; i++) {
         sorted[i] = (placed){{f->vertices[i][0], f->vertices[i][1]}, i};
     }
-    qsort(sorted, (size_t)f->vertex_count, sizeof *sorted, by_position);
+    perp_sort(sorted, f->vertex_count, sizeof *sorted, by_position);
     for (int i = 0, first = 0; i < f->vertex_count; i++) {
         first = memcmp(sorted[i].at, sorted[first].at, sizeof sorted->at) == 0 ? first : i;
         names[sorted[i].index] = sorted[first].index;
@@ -97,7 +98,7 @@ static bool separate(perp_map *m, map_faces *f, separated *s)
     if (!s->outlines || !s->lines) {
         return false;
     }
-    qsort(f->edges, (size_t)f->edge_count, sizeof *f->edges, by_ends);
+    perp_sort(f->edges, f->edge_count, sizeof *f->edges, by_ends);
     for (int i = 0, next; i < f->edge_count; i = next) {
         for (next = i + 1; next < f->edge_count && same_ends(&f->edges[i], &f->edges[next]); next++) {
         }
@@ -223,7 +224,7 @@ static bool chain(perp_map *m, const map_faces *f, map_edge *edges, int count, m
     if (!c.used || !ends) {
         return false;
     }
-    qsort(edges, (size_t)count, sizeof *edges, by_kind_and_begin);
+    perp_sort(edges, count, sizeof *edges, by_kind_and_begin);
     for (int from = 0, next; from < count; from = next) {
         for (next = from; next < count && edges[next].kind == edges[from].kind; next++) {
             ends[edges[next].b]++;
